@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -48,6 +49,12 @@ def test_a_question_that_nobody_answered_is_not_put_beside_a_prompt(
     hooks.turn("Which port does the billing gateway use?", reply, turn="t1")
     asked = "Tell me the port of the billing gateway, please."
     assert hooks.turn(asked, turn="t1", session="s2") == ""
+
+
+def test_a_day_in_words_is_worked_out(hooks: Hooks) -> None:
+    hooks.turn("The billing gateway will be restarted tomorrow.", turn="t1")
+    (line,) = lines(hooks.turn("When is the billing gateway restarted?", turn="t1", session="s2"))
+    assert re.match(r"user, event 20\d\d-\d\d-\d\d] The billing", line)
 
 
 def test_what_corrects_a_turn_comes_with_it(hooks: Hooks) -> None:

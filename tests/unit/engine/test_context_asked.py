@@ -256,6 +256,28 @@ def test_what_changes_a_memory_later_in_its_session_comes_behind_it(tmp_path: Pa
         ]
 
 
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        # A Wednesday.
+        ("The boiler was repaired last Friday", "user, event 2026-01-09"),
+        ("The boiler will be repaired in two weeks", "user, event 2026-01-28"),
+        ("The boiler is repaired next week", "user, event 2026-01-19 to 2026-01-25"),
+        ("The boiler was repaired today", "user"),
+        ("The boiler is repaired on 3 March", "user"),
+        ("The boiler is old", "user"),
+    ],
+)
+def test_a_day_in_words_is_worked_out_from_when_it_was_said(
+    hub: HubMemory, clock: FixedClock, said: str, label: str
+) -> None:
+    hub.observe_turn(said, "I see.", session="s", at=AT)
+    clock.tick(days=3)
+    block = hub.context("what about the boiler?")
+    assert f"- [turn 2026-01-14 {label}] {said}" in block
+    assert hub.heard(block).nothing_new
+
+
 def test_a_question_of_the_agent_comes_with_the_answer(hub: HubMemory) -> None:
     hub.observe_turn("create the repo", "What licence should the repo have?", session="s", at=AT)
     hub.observe_turn("Apache 2", "Added.", session="s", at=AT)

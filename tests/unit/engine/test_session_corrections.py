@@ -64,7 +64,7 @@ def has(pattern: str, lines: list[str]) -> bool:
     return any(re.search(pattern, line, re.IGNORECASE) for line in lines)
 
 
-@pytest.mark.parametrize(("name", "missing_most", "over_most"), [("dev", 3, 0)])
+@pytest.mark.parametrize(("name", "missing_most", "over_most"), [("dev", 1, 0)])
 def test_a_new_session_is_shown_what_holds(
     tmp_path: Path, name: str, missing_most: int, over_most: int
 ) -> None:

@@ -15,7 +15,14 @@ from holdfast.engine.context.follow_ups import (
     only_asks,
     source_turn,
 )
-from holdfast.engine.context.items import MARK, CorrectedFact, is_corrected, turned_down_by
+from holdfast.engine.context.items import (
+    MARK,
+    CorrectedFact,
+    day_named,
+    is_corrected,
+    joined_notes,
+    turned_down_by,
+)
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
 from holdfast.recall.evidence import says_nothing
@@ -124,7 +131,8 @@ def _group(
     if only_acknowledges(turn.content):
         return
     note = MARK if is_corrected(turn, outdated) else ""
-    line = PromptLine(hit.memory, hit.passage.text, why, note)
+    day = day_named(scope, turn, hit.passage.text)
+    line = PromptLine(hit.memory, hit.passage.text, why, joined_notes(note, day))
     if _is_question(turn):
         reply = reply_to(reader, scope, turn)
         if reply is not None:
@@ -143,7 +151,8 @@ def _group(
         return
     later = _later(reader, scope, turn)
     if not any(one.takes_back for one in later):
-        yield line._replace(note=MARK) if any(one.corrects for one in later) else line
+        is_old = any(one.corrects for one in later)
+        yield line._replace(note=joined_notes(MARK, day)) if is_old else line
     yield from _later_lines(later, known)
 
 

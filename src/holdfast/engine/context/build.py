@@ -30,7 +30,9 @@ from holdfast.engine.context.items import (
     by_weight,
     closest_first,
     corrected_in,
+    day_named,
     is_corrected,
+    joined_notes,
     line_chars,
     quoted,
     turned_down_by,
@@ -319,7 +321,10 @@ def _relevant(
             note = MARK
         is_withdrawn = turn is not None and any(one.takes_back for one in later)
         if not is_withdrawn:
-            out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant", note))
+            text = quoted(hit, words, chars)
+            if turn is not None:
+                note = joined_notes(note, day_named(scope, turn, text))
+            out.append(BlockItem(hit.memory, text, "relevant", note))
         reply = None if turn is None else _short_reply(scope, turn, chars)
         if reply is not None and (replied := _words_said(reply)) not in said:
             said.add(replied)
@@ -330,7 +335,8 @@ def _relevant(
                 continue
             if one.takes_back and not one.says_more:
                 continue
-            item = BlockItem(as_memory(one.turn), text, "relevant")
+            day = day_named(scope, one.turn, text)
+            item = BlockItem(as_memory(one.turn), text, "relevant", day)
             if one.belongs:
                 said.add(text.casefold())
                 out.append(item)

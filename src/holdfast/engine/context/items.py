@@ -190,6 +190,22 @@ def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
     )
 
 
+def day_named(scope: Scope, turn: Turn, text: str) -> str:
+    """A note with the day that a line of a turn names relative to when it was said. Who reads it
+    later would have to know the day of the week."""
+    from holdfast.text.dates import relative_day
+
+    event = relative_day(text, at=scope.core.local_clock(turn.at))
+    if event is None:
+        return ""
+    first, last = event.since.date(), (event.until - timedelta(days=1)).date()
+    return f"event {first}" if first >= last else f"event {first} to {last}"
+
+
+def joined_notes(*notes: str) -> str:
+    return ", ".join(filter(None, notes))
+
+
 def turned_down_by(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
     """What the person said next where it turns down this reply of the agent, as 'no, use uv, not
     pip' does."""

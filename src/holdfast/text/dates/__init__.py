@@ -189,6 +189,28 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     return Event(mention.since, mention.until)
 
 
+def relative_day(text: str, *, at: datetime) -> Event | None:
+    """The day or week that a statement names relative to when it was said, such as 'last Friday'
+    or 'in two weeks'; None for the day itself, for longer times and for days of a month, which may
+    be of another year."""
+    if has_date_word(text) and _RELATIVE.search(text) and _MONTHS.search(text) is None:
+        event = event_in(text, at=at)
+        if event is not None and event.until - event.since <= timedelta(days=7):
+            is_today = event.since <= at < event.until
+            return None if is_today else event
+    return None
+
+
+_RELATIVE = lazy(
+    r"(?i)\b(?:yesterday|tomorrow|last|this|next|coming|ago|in (?:a|\d+|\w+) (?:day|week)s?)\b"
+)
+_MONTHS = lazy(
+    r"(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
+    r"|\bmay \d|\d(?:st|nd|rd|th)?(?: of)? may\b"
+)
+
+
 _DAY_WORDS = tuple(word for words in _DAYS_AWAY.values() for word in words.split("|"))
 # Most of them have another one in them: 'vorgestern' has 'gestern'.
 _DAY_SIGNS = tuple(
