@@ -62,6 +62,8 @@ _WORDS_LEAST, _WORDS_LEAST_FAR = 2, 3
 _NEAR = timedelta(minutes=10)
 # The times of the same turn in the logs of two hubs differ slightly.
 SAME_MOMENT = timedelta(seconds=5)
+# Between what a person says and the reply are at most so many turns, of tools for example.
+_BEFORE_REPLY = 20
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 Part = tuple[int, int]
@@ -316,10 +318,12 @@ def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
 
 
 class _Noted(NamedTuple):
-    """The record of a turn. The same turn in a project's log is identified by session and time."""
+    """The record of a turn. The same turn in a project's log is identified by session and time.
+    `until` is when something of it was withheld last."""
 
     turn_id: str
     at: datetime
+    until: datetime
     parts: Sequence[Part]
     corrected: Sequence[Part]
 
@@ -352,7 +356,7 @@ class _Notes:
         if record is None or (self._as_of is not None and record.at > self._as_of):
             return None
         parts = (_parts_of(record.body[why]) for why in (_PARTS, _CORRECTED))
-        return _Noted(turn_id, from_text(record.body["at"]), *parts)
+        return _Noted(turn_id, from_text(record.body["at"]), record.at, *parts)
 
     def in_session(self, session: str) -> list[_Noted]:
         if not self:
@@ -386,18 +390,31 @@ class Withheld:
             parts += [*noted.parts, *(noted.corrected if corrected else ())]
         in_own = self._own.in_session(turn.session) if self._own and turn.session else ()
         for own in in_own:
-            if abs(own.at - turn.at) <= SAME_MOMENT:
-                withheld = [*own.parts, *(own.corrected if corrected else ())]
-                parts += self._said_beside(own.turn_id, withheld, turn) if withheld else []
+            withheld = [*own.parts, *(own.corrected if corrected else ())]
+            if withheld and abs(own.at - self._asked_at(turn)) <= SAME_MOMENT:
+                parts += self._said_beside(own.turn_id, withheld, turn, is_same=True)
+            elif own.parts and turn.at <= own.until:
+                parts += self._said_beside(own.turn_id, own.parts, turn, is_same=False)
         return _merged(parts)
 
-    def _said_beside(self, turn_id: str, parts: Sequence[Part], turn: Turn) -> list[Part]:
-        """What the person's own hub withholds of a turn: the part that is about them. This hub
-        withholds the whole turn."""
+    def _asked_at(self, turn: Turn) -> datetime:
+        """When the person said what a turn says or replies to: a reply may come minutes later."""
+        if turn.role == "user":
+            return turn.at
+        before = self._reader.turns_around(self._hub_id, turn.id, before=_BEFORE_REPLY, after=0)
+        asked = [one.at for one in before if one.role == "user" and one.trust == "user"]
+        return asked[-1] if asked else turn.at
+
+    def _said_beside(
+        self, turn_id: str, parts: Sequence[Part], turn: Turn, *, is_same: bool
+    ) -> list[Part]:
+        """What the person's own hub withholds of a turn, or of the reply to it (`is_same`): the
+        part that is about them. This hub withholds the whole turn. In others of the session, what
+        says the same."""
         own = self._reader.turns_by_id(self._beside, [turn_id]).get(turn_id)
         if own is None:
             # The memory was purged, so its words are unknown, and the reply may repeat them.
-            return [(0, len(turn.content))]
+            return [(0, len(turn.content))] if is_same else []
         said = " ".join(own.content[start:end] for start, end in parts)
         return parts_saying(turn, said, near=True)
 

@@ -18,7 +18,7 @@ from holdfast.engine.people import keys
 from holdfast.engine.traces import NOTE
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
-from holdfast.testing import open_for_tests
+from holdfast.testing import FixedClock, open_for_tests
 
 AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
 SAID = "I am allergic to nuts. Which snack should I take to the harbour?"
@@ -26,8 +26,14 @@ REPLY = "As you are allergic to nuts: apple slices. The harbour has a kiosk too.
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path, clock=clock, settings=settings) as memory:
         memory.core.set_has_worker(True)
         yield memory
 
@@ -262,6 +268,38 @@ def test_a_fact_of_the_persons_own_hub_is_withheld_in_the_projects_log(
     assert "kiosk" in project.context()
     hub.undo()
     assert "nuts" in project.context()
+
+
+@pytest.mark.parametrize("how", ["forgotten", "purged"])
+def test_a_fact_of_the_persons_own_hub_is_withheld_in_a_reply_that_came_later(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock, how: str
+) -> None:
+    """Hooks log a reply when it ends, with its own time."""
+    info = memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, hub)
+    observed(project, SAID)
+    clock.tick(seconds=40)
+    project.observe_turn("$ ls\nharbour.txt", "", session="s", trust="tool")
+    project.observe_turn("", REPLY, session="s", noted="")
+    clock.tick(seconds=40)
+    observed(project, "Thanks. Where is the kiosk?")
+    clock.tick(seconds=40)
+    project.observe_turn("", "You are allergic to nuts. Take the left one.", session="s")
+    assert "nuts" in project.context() and fact(hub)
+    clock.tick(seconds=40)
+    if how == "purged":
+        hub.purge(fact(hub), everywhere=True)
+        assert REPLY not in shown(project)
+        return
+    hub.forget(fact(hub))
+    assert "nuts" not in shown(project)
+    assert "kiosk" in project.context()
+    clock.tick(seconds=40)
+    observed(project, "I am allergic to nuts after all.")
+    assert "nuts after all" in shown(project)
+    hub.undo()
+    hub.undo()
+    assert REPLY in shown(project)
 
 
 @pytest.mark.parametrize("named_by", ["number", "id"])
