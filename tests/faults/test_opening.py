@@ -113,7 +113,7 @@ def test_a_folder_without_shared_memory_is_refused(
     assert os.path.getsize(tmp_path / "memory.db") == 0
 
 
-def test_locks_that_do_not_work_are_told_as_such() -> None:
+def test_locks_that_do_not_work_are_reported_as_such() -> None:
     with pytest.raises(StoreBusy, match="kept the locks"), connection.translated("memory.db"):
         raise apsw.ProtocolError("locking protocol")
 

@@ -347,7 +347,7 @@ IN_USE = {
 
 
 @pytest.mark.parametrize("trouble", IN_USE)
-def test_what_cannot_be_written_is_told_and_can_be_written_later(
+def test_what_cannot_be_written_is_reported_and_can_be_written_later(
     place: Place, through: Through, trouble: str
 ) -> None:
     make, told = IN_USE[trouble]
@@ -631,7 +631,7 @@ def small_disk(own_server: Server) -> Iterator[Place]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_of_the_server_is_told_and_nothing_is_half_written(
+def test_a_full_disk_of_the_server_is_reported_and_nothing_is_half_written(
     small_disk: Place, tmp_path: Path, client: TestClient
 ) -> None:
     told = Told("StoreFull", "has no room left", "store_full", 6, 507, "store_full", later=False)

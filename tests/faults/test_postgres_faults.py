@@ -82,7 +82,7 @@ def numbers(store: Store) -> list[int]:
 # Being let in
 
 
-def test_a_wrong_password_is_told_without_the_password(url: str) -> None:
+def test_a_wrong_password_is_reported_without_the_password(url: str) -> None:
     needs(passwords=True)
     wrong = url_of(url, user=LOCKED, password="hunter2")
     with pytest.raises(ServerUnreachable, match="refused the user or the password") as caught:
@@ -99,7 +99,7 @@ def test_a_database_that_is_missing_is_named(url: str) -> None:
     assert "createdb elsewhere" in caught.value.hint
 
 
-def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_server_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ServerUnreachable, match="cannot be reached") as caught:
         open_store(f"postgresql://me:hunter2@/x?host={tmp_path}")
     assert "hunter2" not in str(caught.value)
@@ -140,7 +140,7 @@ def test_a_role_that_may_only_read_reads(store: PostgresStore, url: str) -> None
     assert count(store) == 1
 
 
-def test_a_server_that_only_reads_is_told(store: PostgresStore, url: str) -> None:
+def test_a_server_that_only_reads_is_reported(store: PostgresStore, url: str) -> None:
     standby = url + "&options=" + quote("-c default_transaction_read_only=on")
     reading = PostgresStore(standby)
     with pytest.raises(StoreReadOnly, match="cannot be written"), reading.write() as writer:
@@ -218,7 +218,7 @@ def test_text_that_no_server_keeps_is_refused(store: PostgresStore, text: str) -
 
 
 @pytest.mark.usefixtures("impatient")
-def test_connections_that_are_all_in_use_are_told(store: PostgresStore) -> None:
+def test_connections_that_are_all_in_use_are_reported(store: PostgresStore) -> None:
     from holdfast.store.postgres.connections import READERS_MAX
 
     with ExitStack() as held:
@@ -233,7 +233,7 @@ def test_connections_that_are_all_in_use_are_told(store: PostgresStore) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_turn_that_does_not_come_is_told(store: PostgresStore, url: str) -> None:
+def test_a_turn_that_does_not_come_is_reported(store: PostgresStore, url: str) -> None:
     other = PostgresStore(url)
     with store.write() as writer:
         put(writer, make_memory(1))

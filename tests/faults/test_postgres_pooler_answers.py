@@ -264,7 +264,7 @@ def test_what_a_pooler_says_at_times_becomes_a_sentence(
     assert told.again is again
 
 
-def test_a_statement_that_the_pooler_stops_is_told(
+def test_a_statement_that_the_pooler_stops_is_reported(
     owner: str, pooler: Callable[..., Pooler]
 ) -> None:
     store = PostgresStore(pooler(query_timeout="1").url)

@@ -155,7 +155,7 @@ def test_a_read_that_a_standby_gives_up_to_go_on_may_be_done_again(
         (ROLE, "", {"port": "1"}, "it cannot be reached"),
     ],
 )
-def test_why_reads_do_not_go_to_a_standby_is_told(
+def test_why_reads_do_not_go_to_a_standby_is_reported(
     user: str, password: str, elsewhere: dict[str, str], said: str
 ) -> None:
     needs(passwords=True)

@@ -119,7 +119,7 @@ UNSAFE = {
 
 
 @pytest.mark.parametrize("trouble", UNSAFE)
-def test_a_line_that_is_not_safe_is_told_at_once(
+def test_a_line_that_is_not_safe_is_reported_at_once(
     safe: Safe, tmp_path: Path, attempts: list[str], trouble: str
 ) -> None:
     parts, words, advice = UNSAFE[trouble]

@@ -159,7 +159,7 @@ def test_what_is_written_into_the_file_holds_from_the_next_look(tmp_path: Path) 
     assert settings["shadowJournal.enabled"] is False
 
 
-def test_a_file_with_a_mistake_changes_nothing_and_is_told_once(
+def test_a_file_with_a_mistake_changes_nothing_and_is_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save(str(tmp_path), "recall.limit", "9")

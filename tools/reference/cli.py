@@ -13,7 +13,7 @@ from holdfast.edges.cli.table import GROUPS, SYNONYMS, commands_of
 _OPENING = """\
 # The command line
 
-Type `holdfast`, a command and its options; `--help` after a command prints what stands here.
+Type `holdfast`, a command and its options; `--help` after a command prints the same text.
 Options and words may stand in any order; what follows `--` is never an option. REF names a memory:
 its number (`12` or `#12`), its id (`mem_…`) or its key. WHEN is a date (`2026-05-27`), a time
 (`2026-05-27T14:30`), a length of time for that long ago (`7d`, `12h`) or words such as `yesterday`,

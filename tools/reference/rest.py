@@ -18,51 +18,50 @@ _OPENING = """\
 
 `holdfast serve` answers under `/v1`. Every answer is JSON: `{"data": …}`, or
 `{"error": {"code": …, "message": …, "details": …, "hint": …}}` with a message for people and a code
-for programs; `command` is there where the command line has one for the next step. Times are ISO 8601 in UTC. The description of the API for machines is at
-`/openapi.json`. Who may do what: [roles and boundaries](../explanation/roles-and-boundaries.md).
+for programs; `command` is the next step at the command line, if there is one. Times are ISO 8601 in UTC. The OpenAPI description is at
+`/openapi.json`. Permissions: [roles and boundaries](../explanation/roles-and-boundaries.md).
 
-This page is made from that description:
+This page is generated from that description by
 `make reference`.
 
 ## A request
 
-| header | what it says |
+| header | meaning |
 | --- | --- |
-| `Authorization: Bearer KEY` | who asks; never in the address, where it is refused |
-| `X-Hub-ID` | which hub is meant, by id or name (beyond ASCII percent-encoded: `caf%C3%A9`); without it, the one the server uses |
-| `Content-Type: application/json` | of every body but an upload's; any other is 415, and so is a `Content-Encoding` |
-| `X-Holdfast-Client` | on writes without a key and without JSON: any name; shows that no web page sends it |
-| `Idempotency-Key` | on writes: sent again with it within a day, a request is not done again |
-| `If-Match` | on a change of a memory: its `ETag`; where it has another version by now, 412 |
-| `X-Request-ID` | an id of yours for the server's log; it comes back, or a new one |
-| `Last-Event-ID` | on the stream of events: the last one you saw |
+| `Authorization: Bearer KEY` | the caller; a key in the address is refused |
+| `X-Hub-ID` | the hub, by id or name (percent-encoded beyond ASCII: `caf%C3%A9`); without it, the server's default hub |
+| `Content-Type: application/json` | required for every body except uploads; any other type, or a `Content-Encoding`, is 415 |
+| `X-Holdfast-Client` | on writes without a key and without JSON: any name; proves that no web page sends the request |
+| `Idempotency-Key` | on writes: a request that is repeated with the same key within a day runs once |
+| `If-Match` | on a change of a memory: its `ETag`; 412 if there is a newer version |
+| `X-Request-ID` | your id for the server's log; the response repeats it, or has a new one |
+| `Last-Event-ID` | on the stream of events: the last event you received |
 
-A field that is not known is refused, and so is a value of another type. Whoever may not see a hub
-or a memory gets the same 404 as for one that is not there.
+An unknown field is refused, and so is a value of another type. A caller who may not see a hub or a
+memory gets the same 404 as for one that does not exist.
 
-A server without a key also has to tell its user's programs from web pages that the user has open. It
-refuses what a page of another origin asks (`foreign_origin`), and every `POST`, `PUT`, `PATCH` and
+A server without a key must also distinguish its user's programs from web pages that the user has
+open. It refuses requests of a page of another origin (`foreign_origin`), and every `POST`, `PUT`, `PATCH` and
 `DELETE` that has none of these headers: `Authorization: Bearer`, `Content-Type: application/json`,
 `X-Holdfast-Client`, `X-Hub-ID`, `Idempotency-Key`. Curl needs one with an upload and with a write
 that has no body: `curl -X POST -H 'X-Holdfast-Client: curl' URL`.
 [Why](../decisions/cross-origin.md)
 
 `POST /v1/operations/{operation}` is internal: `holdfast.RemoteHub` sends the operations of a hub
-there, with arguments by the types of the library, and may change with every version. It allows what
-the routes below allow ([permissions](permissions.md)), and it is not in `/openapi.json`.
+there, with arguments encoded by the types of the library; it may change with every version. It has
+the same permissions as the routes below ([permissions](permissions.md)), and it is not in `/openapi.json`.
 [Why](../decisions/remote-hub.md)
 
-A list comes in pages: `next_cursor` fetches the next one, and is null on the last. A cursor is good
-for the hub and the order it was made for, and stays right while others write.
+Lists are paged: `next_cursor` fetches the next page, and is null on the last. A cursor is valid for
+the hub and the order that it was made for, and stays valid while others write.
 
-A key whose first request was cut off by a crash is done again where that is harmless (a push of the
-same text is a duplicate); else the answer is 409 `interrupted`, and nothing is done twice. An
-answer that is given again has the header `Idempotent-Replay: true`; where the caller no longer sees
-a memory that it is about, `state-only`, and then ids, numbers, times and states are in it and no
-text. Answers
-with secrets (keys, invitations) are not kept, so these routes take no idempotency key. Those of
-hubs, organisations, teams and members take none either: a second one of a name is 409, and the same
-role given twice is that role.
+If the first request with a key was cut off by a crash, it runs again where that is harmless (storing
+the same text again is a duplicate); otherwise the answer is 409 `interrupted`, and nothing runs
+twice. A repeated answer has the header `Idempotent-Replay: true`, or `state-only` if the caller no
+longer sees a memory in it: then it has ids, numbers, times and states, and no text. Answers with
+secrets (keys, invitations) are not stored, so these routes take no idempotency key. The routes of
+hubs, organisations, teams and members take none either: creating a second one of the same name is
+409, and setting the same role twice changes nothing.
 
 ## Codes of errors
 
@@ -76,48 +75,52 @@ CODES: tuple[tuple[str, int, str], ...] = (
     ("invalid_input", 400, "a value cannot be used: a date, a name, a cursor, a filter"),
     ("invalid_setting", 400, "a setting's name or value"),
     ("missing_content", 400, "there is no content, or no file"),
-    ("key_in_query", 400, "a key stands in the address; send it in the header, and revoke it"),
+    ("key_in_query", 400, "the address contains a key; send it in the header, and revoke it"),
     ("disconnected", 400, "an upload ended before its end"),
     ("unauthorized", 401, "no key, or one that is unknown, revoked or expired"),
     ("forbidden", 403, "the role or the key does not allow it"),
     ("no_write_access", 403, "the role or the key does not allow writing to this hub"),
     ("foreign_origin", 403, "a web page of another origin asks; another port is another origin"),
     ("client_header_missing", 403, "a write without a key, JSON or `X-Holdfast-Client`"),
-    ("not_found", 404, "it is not there, or not for you"),
+    ("not_found", 404, "it does not exist, or the caller may not see it"),
     ("method_not_allowed", 405, "the path has other methods; `Allow` names them"),
     ("too_slow", 408, "the body did not arrive in time"),
-    ("already_exists", 409, "a thing of that name is there"),
-    ("conflict", 409, "the state has moved on"),
+    ("already_exists", 409, "that name is taken"),
+    ("conflict", 409, "the state has changed since"),
     ("in_progress", 409, "the first request with this idempotency key is being worked on"),
     ("interrupted", 409, "the first request with this idempotency key was cut off half-way"),
-    ("version_mismatch", 412, "the memory has another version than `If-Match` says"),
+    ("version_mismatch", 412, "the memory has another version than `If-Match`"),
     ("body_too_large", 413, "the body has more bytes than `server.body_bytes_max`"),
     ("unsupported_media_type", 415, "the body is of another type than the route takes, or packed"),
-    ("wrong_host", 421, "the server does not go by that name"),
+    ("wrong_host", 421, "the server does not serve that host name"),
     ("idempotency_mismatch", 422, "this idempotency key was used for another request"),
-    ("too_many_requests", 429, "this key asks too often; `Retry-After` says how long to wait"),
+    (
+        "too_many_requests",
+        429,
+        "too many requests with this key; `Retry-After` says how long to wait",
+    ),
     (
         "too_many_sessions",
         429,
         "this key starts too many sessions of agents; `Retry-After` says how long to wait",
     ),
-    ("cancelled", 499, "whoever asked has given up"),
+    ("cancelled", 499, "the caller has given up"),
     ("http_error", 400, "what the web framework refuses, with the status it chose"),
-    ("internal", 500, "a fault of the server; its log has it under the request id"),
-    ("store_error", 500, "the store could not do it"),
+    ("internal", 500, "an error of the server; its log has the details under the request id"),
+    ("store_error", 500, "the store failed"),
     ("store_damaged", 500, "the store is corrupted; `holdfast doctor` says where"),
     ("store_too_new", 500, "a newer version of Holdfast wrote the store"),
     ("in_doubt", 500, "the store was lost in the middle of a write; look before you write again"),
-    ("error", 500, "anything else that went wrong"),
+    ("error", 500, "any other error"),
     ("overloaded", 503, "too many requests or listeners at once; come back after `Retry-After`"),
-    ("busy", 503, "others kept writing for the whole wait"),
+    ("busy", 503, "other writers kept the store locked"),
     ("store_unreachable", 503, "the store's server does not answer; nothing was written"),
-    ("stopping", 503, "the server is going down"),
+    ("stopping", 503, "the server is stopping"),
     ("read_only", 503, "the store cannot be written"),
     ("model_unavailable", 503, "an embedding model does not answer"),
     ("language_model_unavailable", 503, "a language model does not answer, or its cap is reached"),
-    ("deadline_exceeded", 504, "it took longer than it is allowed"),
-    ("store_full", 507, "there is no room left"),
+    ("deadline_exceeded", 504, "it took longer than allowed"),
+    ("store_full", 507, "the disk is full"),
     ("hub_full", 507, "the hub has as many bytes of files as it may have"),
 )
 

@@ -81,7 +81,7 @@ def test_a_line_that_is_no_turn_is_an_error(on: Run, line: str) -> None:
     assert on("log").out == ""
 
 
-def test_a_full_queue_is_told(on: Run) -> None:
+def test_a_full_queue_is_reported(on: Run) -> None:
     on("config", "set", "shadowJournal.queueMax", "1")
     on("observe", "--user", "I use vim for everything.")
     done = on("observe", "--user", "I live in Berlin.")

@@ -59,7 +59,7 @@ def test_options_and_words_may_stand_in_any_order(words, expected) -> None:
         (["a", "--name", "b"], "Did you mean `--as`"),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence(words, message) -> None:
+def test_a_mistake_is_reported_in_a_sentence(words, message) -> None:
     with pytest.raises(InvalidInput) as caught:
         _parser().parse(words)
     assert message in str(caught.value)

@@ -228,7 +228,7 @@ def test_text_that_gives_orders_is_held_for_review(push: Run, folder: Path) -> N
     assert "evil" not in push("recall", "instructions").out
 
 
-def test_a_secret_in_a_file_is_told_of_and_not_stored(push: Run, folder: Path) -> None:
+def test_a_secret_in_a_file_is_reported_and_not_stored(push: Run, folder: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     (folder / "login.md").write_text(f"The token is {secret}")
     told = push("push", str(folder), "--json").data

@@ -140,7 +140,7 @@ def test_a_backup_comes_back_over_a_store_whose_rows_cannot_be_read(
     assert "Bonn" in monday("list").out
 
 
-def test_the_files_of_another_homes_hub_are_told_by_the_doctor_too(
+def test_the_files_of_another_homes_hub_are_reported_by_the_doctor_too(
     monday: Run, tmp_path: Path
 ) -> None:
     with holdfast.open(tmp_path / "other", settings={"embed.model": "none"}) as memory:

@@ -67,7 +67,7 @@ def test_a_role_without_rights_and_one_that_is_not_there_are_told(run: Run, empt
         ("statement_timeout = '500ms'", "large writes are stopped"),
     ],
 )
-def test_settings_of_a_service_that_are_in_the_way_are_told(
+def test_settings_of_a_service_that_are_in_the_way_are_reported(
     run: Run, empty: str, setting: str, words: str
 ) -> None:
     owner = databases().url(empty)

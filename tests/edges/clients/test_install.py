@@ -260,7 +260,7 @@ def test_a_file_in_place_of_the_folder_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["null", "[]", '"x"', '{"mcpServers": []}', "{", "{'a': 1}"])
-def test_a_file_that_cannot_be_used_is_told_with_its_place_and_untouched(
+def test_a_file_that_cannot_be_used_is_reported_with_its_place_and_untouched(
     path: Path, text: str
 ) -> None:
     path.parent.mkdir()

@@ -79,7 +79,7 @@ def test_a_text_without_a_value_has_none(text: str) -> None:
         ('{"a": [' + "9" * 5_000 + "]}", 1, 8, "more than 1,000 digits"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(
+def test_what_is_wrong_is_reported_with_its_place(
     text: str, line: int, column: int, reason: str
 ) -> None:
     with pytest.raises(Malformed) as caught:

@@ -140,7 +140,7 @@ def test_an_entry_on_its_own_is_a_whole_file() -> None:
     ("text", "line"),
     [("a = \n", 1), ("a = 1\nb = [1,\n", 2), ("a = 1\n\n[x\n", 3), ("a = 1\na = 2\n", 2)],
 )
-def test_what_is_wrong_is_told_with_its_line(text: str, line: int) -> None:
+def test_what_is_wrong_is_reported_with_its_line(text: str, line: int) -> None:
     with pytest.raises(Malformed) as caught:
         parse(text)
     assert abs(line_and_column(text, caught.value.at)[0] - line) <= 1

@@ -584,7 +584,7 @@ def test_a_home_that_cannot_be_written_keeps_no_session_from_going_on(
     assert any(note.startswith("A hook failed (SessionStart, ") for note in notes)
 
 
-def test_a_fault_that_a_home_could_not_keep_is_told_of_that_home_alone(
+def test_a_fault_that_a_home_could_not_keep_is_reported_for_that_home_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

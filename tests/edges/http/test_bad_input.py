@@ -54,7 +54,7 @@ def test_a_body_that_is_off_is_answered_in_the_shape_of_errors(
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"null", b"5"])
-def test_a_body_that_is_no_object_is_told_so_in_a_sentence(ask: Asking, body: bytes) -> None:
+def test_a_body_that_is_no_object_is_reported_in_a_sentence(ask: Asking, body: bytes) -> None:
     for path in ("/v1/memories", "/v1/recall"):
         error = ask("POST", path, content=body, headers=JSON).json()["error"]
         assert error["message"].startswith(("The body must be a JSON object. Send", "The request:"))
@@ -63,7 +63,7 @@ def test_a_body_that_is_no_object_is_told_so_in_a_sentence(ask: Asking, body: by
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"content": "abc', b"\xff", b"[" * 20_000])
-def test_a_body_that_is_no_json_is_told_so_in_a_sentence(ask: Asking, body: bytes) -> None:
+def test_a_body_that_is_no_json_is_reported_in_a_sentence(ask: Asking, body: bytes) -> None:
     error = ask("POST", "/v1/memories", content=body, headers=JSON).json()["error"]
     assert error["code"] == "invalid_request"
     assert error["message"].startswith("The body is no JSON")
@@ -266,7 +266,7 @@ def test_a_packed_body_is_refused_by_its_name(house: House, ask: Asking) -> None
         ("OPTIONS", "/v1/recall", "/v1/recall takes POST and not OPTIONS."),
     ],
 )
-def test_a_path_or_method_that_is_not_there_is_told_in_a_sentence(
+def test_a_path_or_method_that_is_not_there_is_reported_in_a_sentence(
     ask: Asking, method: str, path: str, said: str
 ) -> None:
     answer = ask(method, path)

@@ -112,7 +112,7 @@ def test_a_closed_store_is_503_with_a_time_to_come_back(house: House, ask: Askin
     assert answer.headers["Retry-After"]
 
 
-def test_what_breaks_inside_is_told_by_its_request_id_alone(
+def test_what_breaks_inside_is_reported_by_its_request_id_alone(
     ask: Asking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from holdfast.api.hub import HubMemory

@@ -264,7 +264,7 @@ def test_a_request_that_takes_too_long_is_ended(
     assert code(ask.get(path)) == (504, "deadline_exceeded")
 
 
-def test_the_store_is_told_how_long_it_has(
+def test_the_store_gets_the_deadline(
     house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float | None] = []

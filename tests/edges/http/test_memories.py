@@ -61,7 +61,7 @@ def test_each_type_of_content_is_taken_and_told(ask: Asking, kind: str) -> None:
     assert ask.push(f"Some {kind} here", content_type=kind)["content_type"] == kind
 
 
-def test_every_field_of_a_memory_is_told(ask: Asking) -> None:
+def test_every_field_of_a_memory_is_in_the_answer(ask: Asking) -> None:
     assert set(ask.push("Ada prefers tabs")) >= set(Memory._fields) - {"chunks"}
 
 

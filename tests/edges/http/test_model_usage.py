@@ -23,7 +23,7 @@ def _spend(hub: HubMemory, work: str = "journal", model: str = "openai:tiny") ->
     return UsageRow(core.now().date(), work, model, 2, 1, 70, 30)
 
 
-def test_usage_is_told_by_day_pass_and_model(house: House, ask: Asking) -> None:
+def test_usage_is_reported_by_day_pass_and_model(house: House, ask: Asking) -> None:
     row = _spend(house.hub)
     answer = ask.get("/v1/model-usage")
     assert answer.status_code == 200

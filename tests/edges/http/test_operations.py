@@ -84,7 +84,9 @@ def test_a_stream_ends_with_a_line_that_says_so(house: House) -> None:
     assert lines[-1] == {"end": True}
 
 
-def test_an_error_in_a_stream_is_told_in_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_stream_is_reported_in_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from holdfast.engine.reading import listing
     from holdfast.errors import StoreError
 

@@ -57,7 +57,7 @@ def test_a_store_that_is_lost_beside_the_work_is_waited_for(
     assert (lost, first.status_code, again.json()) == ([where], 201, first.json())
 
 
-def test_what_became_of_the_work_is_told_where_the_store_stays_lost(
+def test_what_became_of_the_work_is_reported_where_the_store_stays_lost(
     ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lose(*_: object, **__: object) -> None:

@@ -172,7 +172,7 @@ def test_files_of_ones_own_are_named_and_left(hub: HubMemory, secret: Secrets) -
     assert Path(folder, "mine.md").read_text() == text
 
 
-def test_progress_is_told(hub: HubMemory) -> None:
+def test_progress_is_reported(hub: HubMemory) -> None:
     steps: list[tuple[int, int]] = []
     hub.redact_secrets(lambda done, total: steps.append((done, total)))
     assert steps[-1][0] == steps[-1][1] > 5

@@ -515,7 +515,7 @@ def test_a_write_that_fails_leaves_no_key_that_was_never_stored(
     assert hub.remember(f"two {token}").memory.content.endswith(first.split()[-1])
 
 
-def test_what_was_replaced_is_told_once(memory: Holdfast, secret: Secrets) -> None:
+def test_what_was_replaced_is_reported_once(memory: Holdfast, secret: Secrets) -> None:
     hub = memory.hub()
     hub.remember(f"{secret()} and {secret()}; password = '{secret.password()}'")
     assert hub.take_redacted() == {"github-token": 2, "password": 1}

@@ -81,7 +81,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_written(
 
 
 @pytest.mark.sqlite_only("puts a backup in the place of the embedded store's file")
-def test_a_file_that_is_gone_or_damaged_is_told(
+def test_a_file_that_is_gone_or_damaged_is_reported(
     memory: Holdfast, hub: HubMemory, tmp_path: Path
 ) -> None:
     good, gone, bad = (push(hub, text) for text in ("Good", "Gone", "Damaged"))

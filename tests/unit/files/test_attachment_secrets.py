@@ -77,7 +77,7 @@ def test_a_secret_is_found_in_a_pdf(hub: HubMemory) -> None:
     assert found.where == "file of #1 (a.pdf)"
 
 
-def test_a_pdf_that_nothing_here_reads_is_told_of(
+def test_a_pdf_that_nothing_here_reads_is_reported(
     hub: HubMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pypdfium2.py").write_text("raise ModuleNotFoundError")
@@ -125,7 +125,7 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("kind", UNREAD)
-def test_what_is_not_looked_into_is_told(hub: HubMemory, kind: str) -> None:
+def test_what_is_not_looked_into_is_reported(hub: HubMemory, kind: str) -> None:
     data, reason = UNREAD[kind]
     keep(hub, data() if callable(data) else data, "a.docx")
     notes: list[str] = []
@@ -134,7 +134,7 @@ def test_what_is_not_looked_into_is_told(hub: HubMemory, kind: str) -> None:
     assert f"not looked into: {reason}" in note
 
 
-def test_a_part_that_is_no_text_is_told(hub: HubMemory) -> None:
+def test_a_part_that_is_no_text_is_reported(hub: HubMemory) -> None:
     keep(hub, zipped(word__document_xml="<d/>", word__media__a=b"\x89PNG"), "a.docx")
     notes: list[str] = []
     hub.find_secrets(note=notes.append)

@@ -280,7 +280,7 @@ def test_two_hubs_do_not_see_each_others_files(memory: Holdfast, tmp_path: Path)
     assert not two.recall("words")
 
 
-def test_progress_is_told(hub: HubMemory, files: Path) -> None:
+def test_progress_is_reported(hub: HubMemory, files: Path) -> None:
     fill(files, 3)
     steps: list[tuple[int, int]] = []
     hub.index_files(progress=lambda done, total: steps.append((done, total)))

@@ -694,7 +694,7 @@ def test_a_folder_that_cannot_be_written_is_a_note_and_no_error(
     assert "cannot be written" in hub.notes[0]
 
 
-def test_a_file_that_cannot_be_read_is_told_in_a_sentence(hub: HubMemory, file: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_in_a_sentence(hub: HubMemory, file: Path) -> None:
     file.unlink()
     file.symlink_to(file.name)
     with pytest.raises(StoreError, match=r"MEMORY\.md cannot be read: Too many levels"):

@@ -204,7 +204,7 @@ def test_a_namespace_goes_where_its_store_looks(memory: Holdfast, tmp_path: Path
     assert item.metadata["value"] == {"name": "Bob", "likes": ["tea", "chess"]}
 
 
-def test_a_scope_whose_name_is_too_long_is_told_by_its_metadata(
+def test_a_scope_whose_name_is_too_long_is_recognised_by_its_metadata(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     user = "u" * 300

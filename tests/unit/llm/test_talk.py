@@ -138,7 +138,7 @@ def test_the_calls_of_the_last_round_are_done() -> None:
     assert len(done) == 2
 
 
-def test_more_calls_than_allowed_in_one_answer_are_told_so_and_not_done() -> None:
+def test_more_calls_than_allowed_in_one_answer_are_refused_with_the_reason() -> None:
     done: list[dict[str, Any]] = []
     many = calls(*[("add", {"a": 1, "b": 2})] * (CALLS_MAX + 5))
     model = ScriptedModel([many, "Enough."])

@@ -172,7 +172,7 @@ def test_a_promoted_line_stays_in_its_journal_and_the_memory_points_to_it(hub: H
     assert [change.action for change in hub.changes(limit=1)] == ["consolidate"]
 
 
-def test_a_promoted_line_is_told_once(hub: HubMemory) -> None:
+def test_a_promoted_line_is_shown_once(hub: HubMemory) -> None:
     for day in (0, 1):
         note(hub, "Prefers tabs over spaces", days_ago=day)
     assert len(hub.recall("tabs or spaces?")) == 2

@@ -437,5 +437,7 @@ def test_code_is_asked_about_where_little_else_is_written() -> None:
         ("Where do I live?", False),
     ],
 )
-def test_a_request_for_advice_is_told_from_a_question_about_advice(text: str, asks: bool) -> None:
+def test_a_request_for_advice_is_distinguished_from_a_question_about_advice(
+    text: str, asks: bool
+) -> None:
     assert analyse(text, now=NOW).asks_advice is asks

@@ -181,7 +181,9 @@ def test_the_lifecycle_leaves_a_hub_to_who_is_at_it(url: str, tmp_path: Path) ->
         assert len(hub.lifecycle()) == 1
 
 
-def test_a_line_that_is_cut_is_told_and_not_taken_for_an_end(memory: Holdfast, url: str) -> None:
+def test_a_line_that_is_cut_is_reported_and_not_taken_for_an_end(
+    memory: Holdfast, url: str
+) -> None:
     """The lock is somebody else's by then; what was written before stays."""
     with _turn(memory) as run, psycopg.connect(url, autocommit=True) as connection:
         assert run

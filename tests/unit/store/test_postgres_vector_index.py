@@ -231,7 +231,7 @@ def test_who_owns_nothing_is_told_who_makes_the_index(store: PostgresStore) -> N
     assert "owner" in caught.value.hint
 
 
-def test_without_pgvector_it_is_told_how_to_get_it(
+def test_without_pgvector_the_error_says_how_to_get_it(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "offered", store.offered._replace(vector_schema=""))

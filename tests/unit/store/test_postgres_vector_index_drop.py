@@ -171,7 +171,7 @@ def test_rows_go_a_step_at_a_time(store: PostgresStore, monkeypatch: pytest.Monk
     assert _left(store)[0] == 0
 
 
-def test_a_hub_that_is_not_there_is_told(store: PostgresStore) -> None:
+def test_a_hub_that_is_not_there_is_reported(store: PostgresStore) -> None:
     for work in (vector_index.drop(store, hub="three"), vector_index.build(store, hub="three")):
         with pytest.raises(NotFound, match="three"):
             list(work)

@@ -305,7 +305,7 @@ def test_a_document_is_filed_by_its_shape_and_headline(
         ("[" + '{"a": 1},' * 4_000 + '{"a": 2}]', "structured"),
     ],
 )
-def test_the_shape_of_a_text_is_told_without_a_file_name(content: str, expected: str) -> None:
+def test_the_shape_of_a_text_is_recognised_without_a_file_name(content: str, expected: str) -> None:
     assert content_type_of(content) == expected
 
 
