@@ -744,7 +744,8 @@ class HubMemory:
     @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
     def purge(self, reference: Reference, *, reason: str = "", everywhere: bool = False) -> Receipt:
         """Deletes a memory and its whole history permanently; only a receipt without content
-        remains. With `everywhere`, also everything that `traces` lists."""
+        remains. With `everywhere`, also everything that `traces` lists, and what it was moved
+        from in another hub of this machine."""
         return self._purge([reference], reason, everywhere=everywhere)[0]
 
     @writes(
@@ -795,6 +796,11 @@ class HubMemory:
             archives = engine.forget_turns.archives_of(self.scope, found.turns)
             ids += [one for one in archives if one not in ids]
             drop_turns = engine.forget_turns.dropping(self.scope, found.turns)
+            if self.core.permit is None:
+                # A caller with a key has permissions in this hub only.
+                for hub, memory_id in engine.edit.moved_originals(self.core, self.id, ids):
+                    there = HubMemory(self.core, hub, self.home)
+                    there.purge(memory_id, reason=reason, everywhere=True)
         forget_seen(self.scope)
         # Looked up first: after the purge, nothing says which files belonged to these memories.
         files = conversation_archive.files_of(self._journals, ids)

@@ -545,6 +545,10 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
                     turn_id for one in (memory, *beside) for turn_id in _withheld_by(reader, one)
                 ]
                 said = list(reader.turns_by_id(scope.hub_id, hidden).values())
+                if not said:
+                    # A move forgets a memory and hides nothing.
+                    found = _hidden_with(scope, reader, memory)
+                    said = [turn for turn in found if turn.at <= memory.forgotten_at]
             memories |= {one.id: one for one in beside}
             turns |= {turn.id: turn for turn in said if reads_log}
     for memory in named:

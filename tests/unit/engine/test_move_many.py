@@ -19,6 +19,34 @@ def test_moved_memories_are_in_the_other_hub_and_forgotten_here(memory: Holdfast
     assert here.restore(old.id).content == "Ada prefers tabs"
 
 
+def test_a_purge_everywhere_removes_what_a_memory_was_moved_from(memory: Holdfast) -> None:
+    here, there = memory.hub(), memory.create_hub("other")
+    third = memory.create_hub("third")
+    here.log_turn("user", "Ada prefers tabs.", session="s")
+    old = here.remember("Ada prefers tabs", session="s").memory
+    (second,) = here.move_many([old.id], there)
+    (moved,) = there.move_many([second.id], third)
+    third.purge(moved.id, everywhere=True)
+    for hub, one in ((here, old), (there, second)):
+        with pytest.raises(NotFound):
+            hub.restore(one.id)
+        assert [receipt.memory_id for receipt in hub.receipts()] == [one.id]
+    assert here.turns() == []
+
+
+def test_a_purge_everywhere_follows_no_name_that_somebody_wrote(memory: Holdfast) -> None:
+    here, there = memory.hub(), memory.create_hub("other")
+    kept, gone = (here.remember(f"Ada prefers {what}").memory for what in ("tabs", "tea"))
+    here.forget(gone.id)
+    for one in (kept, gone):
+        copy = there.remember(f"About {one.content}", metadata={"moved_from": one.id}).memory
+        there.purge(copy.id, everywhere=True)
+    assert here.get(kept.id) and here.restore(gone.id)
+    odd = there.remember("Odd", metadata={"moved_from": [kept.id]}).memory
+    there.purge(odd.id, everywhere=True)
+    assert here.get(kept.id)
+
+
 def test_a_memory_that_is_named_twice_is_moved_once(memory: Holdfast) -> None:
     here, there = memory.hub(), memory.create_hub("other")
     old = here.remember("Ada prefers tabs", key="indent").memory

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Attachment
     from holdfast.store.base import Reader, Writer
 
@@ -443,6 +444,33 @@ def _read_without_counting(scope: Scope, references: Sequence[Reference]) -> lis
 MOVED = "moved to another hub"
 # The metadata field of the new memory that holds the id of the old one.
 MOVED_FROM = "moved_from"
+
+
+def moved_originals(core: Core, hub_id: str, memory_ids: Sequence[str]) -> list[tuple[Hub, str]]:
+    """The memories that these were moved from, with their hubs. Anybody may write the field that
+    names them, so only those count that were forgotten by a move."""
+    found: list[tuple[Hub, str]] = []
+    with core.read() as reader:
+        copies = reader.memories_by_id(hub_id, memory_ids).values()
+        ids = [one.metadata[MOVED_FROM] for one in copies if MOVED_FROM in one.metadata]
+        ids = [one for one in ids if isinstance(one, str)]
+        for hub in reader.hubs() if ids else ():
+            if hub.id == hub_id:
+                continue
+            there = reader.memories_by_id(hub.id, ids).values()
+            found += [(hub, one.id) for one in there if _was_moved(reader, one)]
+    return found
+
+
+def _was_moved(reader: Reader, memory: Memory) -> bool:
+    if memory.forgotten_at is None:
+        return False
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        if revision.fields.get("forgotten_at", (None, None))[1] is not None:
+            change = reader.change(memory.hub_id, revision.change_id)
+            return change is not None and change.reason == MOVED
+    return False
+
 
 # Fields of a memory that its copy in the other hub keeps. Ids, numbers, versions and links to
 # other memories belong to one hub and are not copied.
