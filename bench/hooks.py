@@ -101,7 +101,7 @@ def measure(root: Path, rounds: int) -> None:
 
 def fill(home: Path, project: Path) -> None:
     import holdfast
-    from holdfast.edges.project import hub_here
+    from holdfast.api.project import hub_here
 
     with holdfast.open(home, settings={"embed.model": "none"}) as memory:
         hub, _ = hub_here(memory, folder=str(project))

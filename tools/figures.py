@@ -72,11 +72,11 @@ CAPABILITIES = {
     "web page": "edges/web",
     "hooks of agents": "edges/hooks api/prompt_blocks",
     "proxy": "edges/proxy",
-    "imports and exports of other programs": "importers api/imports edges/instructions"
+    "imports and exports of other programs": "importers api/imports api/instructions"
     " edges/cli/imports engine/transfer/imports engine/log/import_run"
     " text/hub_labels",
     "adapters for frameworks": "adapters",
-    "hubs of repositories": "api/lazy_hub api/project_hub edges/project",
+    "hubs of repositories": "api/lazy_hub api/project_hub api/project edges/project",
     "remote hub and client": "client api/wire api/codec",
     "library: operations, settings, values": "__init__ __main__ errors api domain settings wiring"
     " system engine/__init__ engine/core engine/hubs engine/quiet",

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.edges.project import FILE_NAME, hub_here, project_of
+from holdfast.api.project import FILE_NAME, hub_here, project_of
 from holdfast.errors import StoreDamaged
 from holdfast.testing import open_for_tests
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.api.project import choose, hub_here
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.cli import main
-from holdfast.edges.project import choose, hub_here
 from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.passes.work import work_until_done
 from holdfast.testing import open_for_tests

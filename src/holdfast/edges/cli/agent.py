@@ -89,7 +89,7 @@ def _session(call: Call, args: Namespace) -> None:
     if args.list:
         _list(call, [state.body for state in states])
         return
-    from holdfast.edges.project import choose
+    from holdfast.api.project import choose
 
     hub = choose(call.local, named=args.hub).name
     body = _chosen([state.body for state in states], args.session, hub)
@@ -341,7 +341,7 @@ def _status(call: Call, args: Namespace) -> None:
 
 def _hubs(call: Call, args: Namespace) -> dict[str, Any]:
     """The hub of this folder and the personal hub beside it, with counts."""
-    from holdfast.edges.project import choose
+    from holdfast.api.project import choose
 
     chosen = choose(call.local, named=args.hub, folder=os.getcwd())
     hubs = [chosen.hub, chosen.own]

@@ -209,7 +209,7 @@ class Call:
         the personal hub beside it), or else the personal hub."""
         if self.server or self._lent or self.args.hub:
             return self.hub_named(self.args.hub)
-        from holdfast.edges.project import choose
+        from holdfast.api.project import choose
 
         chosen = choose(self.local, create=self.makes_hub)
         return self.hub_named(None) if chosen.hub is None else chosen.hub

@@ -34,7 +34,7 @@ def _used_here(call: Call) -> str:
         return _used(call)
     import os
 
-    from holdfast.edges.project import choose
+    from holdfast.api.project import choose
 
     return choose(call.local, folder=os.getcwd()).name
 
@@ -61,7 +61,7 @@ def _where(call: Call, args: Namespace) -> None:
     In a pipe: hub, why, the hub beside it."""
     import os
 
-    from holdfast.edges.project import choose
+    from holdfast.api.project import choose
 
     folder = os.path.abspath(args.folder) if args.folder else os.getcwd()
     if not os.path.isdir(folder):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.api.imports import ImportReport
+    from holdfast.api.instructions import FileReport
     from holdfast.edges.cli.call import Call
     from holdfast.edges.hooks.past_sessions import Conversation
-    from holdfast.edges.instructions import FileReport
     from holdfast.importers import Importer
 
 COMMANDS = Commands()
@@ -321,7 +321,7 @@ def _import_instructions(call: Call, args: Namespace) -> None:
     and memories that you changed or forgot here stay so. A run is one change set.
     In a pipe, a line each: hub, file, and how many were new, updated, removed, known,
     duplicate, held for review, edited here and forgotten here."""
-    from holdfast.edges import instructions
+    from holdfast.api import instructions
 
     if args.undo:
         taken = instructions.take_back(call.local, force=args.force)

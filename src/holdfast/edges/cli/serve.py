@@ -112,7 +112,7 @@ def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, 
     """The hub, its name, and why it was chosen. The first tool call creates it, not a client that
     merely lists its servers."""
     from holdfast.api.lazy_hub import LazyHub
-    from holdfast.edges.project import choose, hub_here, own_hub
+    from holdfast.api.project import choose, hub_here, own_hub
 
     chosen = choose(memory, named=named)
     if chosen.hub is not None:
@@ -220,7 +220,7 @@ def _page_of_folder(memory: Holdfast, named: str | None) -> str:
     """The path of the page of the hub that other commands use in this folder."""
     from urllib.parse import quote
 
-    from holdfast.edges.project import choose
+    from holdfast.api.project import choose
 
     chosen = choose(memory, named=named, folder=os.getcwd())
     return "/" if chosen.hub is None else f"/h/{quote(chosen.name, safe='')}"

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
+from holdfast.api.project import hub_of_past
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.respond import log_turn
-from holdfast.edges.project import hub_of_past
 from holdfast.engine.core import Scope
 from holdfast.engine.jobs import JOURNAL
 from holdfast.engine.log import import_run

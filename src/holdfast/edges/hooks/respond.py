@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api import prompt_blocks
+from holdfast.api.project import hub_by_id, hub_here, hub_of_past
 from holdfast.api.project_hub import is_about_person, observe_reply
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
-from holdfast.edges.project import hub_by_id, hub_here, hub_of_past
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 from holdfast.text.private import without_private, without_private_sides
 

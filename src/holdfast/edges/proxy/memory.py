@@ -22,12 +22,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.api import prompt_blocks
+from holdfast.api.project import hub_here
 from holdfast.api.project_hub import is_about_person, observe_reply
 from holdfast.api.prompt_blocks import PromptBlock
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks.event import bounded, is_of_program
 from holdfast.edges.hooks.state_files import opened
-from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.formats import ModelRequest
 from holdfast.errors import HoldfastError
 from holdfast.text.facts.about_oneself import asks_to_forget_last

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from glob import escape, glob
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from holdfast.api.project import choose, hub_here, own_hub, project_of
 from holdfast.domain.memory import Draft, Trust
-from holdfast.edges.project import choose, hub_here, own_hub, project_of
 from holdfast.engine.log import import_run
 from holdfast.engine.transfer.imports import (
     ImportItem,
