@@ -21,7 +21,12 @@ from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
 from holdfast.text.slots import values as slots
-from holdfast.text.slots.compare import compare, search_terms_of, terms_of_replaced
+from holdfast.text.slots.compare import (
+    _synonym_rows,
+    compare,
+    search_terms_of,
+    terms_of_replaced,
+)
 from holdfast.text.slots.endings import kind_of
 from holdfast.text.tables import pieces, read_table, read_words
 
@@ -202,8 +207,13 @@ def test_forms_of_a_word_are_compared_as_one(kind: str, word: str, others: str) 
 
 
 def test_a_word_finds_the_others_of_its_kind() -> None:
-    for (words,) in read_table("slots/synonyms.txt", joiner=" "):
+    for words, *_ in read_table("slots/synonyms.txt", joiner=" "):
         assert set(terms(words)) <= set(search_terms_of(words.split()[0]).kind)
+
+
+def test_the_terms_in_the_table_of_synonyms_are_those_of_its_words() -> None:
+    rows = [words for words, *_ in read_table("slots/synonyms.txt", joiner=" ")]
+    assert _synonym_rows() == tuple(frozenset(terms(words)) for words in rows)
 
 
 def test_a_city_is_in_its_country_whatever_that_is_called() -> None:

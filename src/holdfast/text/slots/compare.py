@@ -464,8 +464,11 @@ def _value(found: about_oneself.SelfStatement) -> str:
 @cache
 def _synonym_rows() -> tuple[frozenset[str], ...]:
     """Index terms of words that express the same kind of fact, so that one is found by another."""
-    rows = read_table("slots/synonyms.txt", joiner=" ")
-    return tuple(frozenset(terms(words)) for (words,) in rows)
+    rows = []
+    for words, *others in read_table("slots/synonyms.txt", joiner=" "):
+        plain = " ".join(filter(str.isascii, words.split()))
+        rows.append(frozenset([*terms(plain), *" ".join(others).split()]))
+    return tuple(rows)
 
 
 class SearchTerms(NamedTuple):

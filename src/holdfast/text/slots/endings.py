@@ -120,6 +120,8 @@ _WHO_IT_IS = lazy(r" (?i:my|our|their|his|her) [a-z]+,? (?=[A-Z])")
 
 def _lasting(said: Statement) -> tuple[str, str] | None:
     """What goes on, and for how long by now."""
+    if " for " not in (lowered := said.body.lower()) and " over " not in lowered:
+        return None
     match = _LASTS.search(said.body)
     if match is None or said.denied:
         return None
