@@ -78,8 +78,11 @@ def _fill_parts(rows: list[list[str]], parts: dict[str, str]) -> None:
     """Fills the parts into the last row; a definition is not a row, and becomes a part."""
     if not rows:
         return
-    rows[-1] = [_USED.sub(lambda used: parts[used[1]], cell) for cell in rows[-1]]
-    if found := _PART.match(rows[-1][0]):
+    rows[-1] = [
+        _USED.sub(lambda used: parts[used[1]], cell) if "{" in cell else cell for cell in rows[-1]
+    ]
+    first = rows[-1][0]
+    if " =" in first and (found := _PART.match(first)):
         parts[found[1]] = rows.pop()[0][found.end() :]
 
 
