@@ -20,7 +20,7 @@ from holdfast.engine.quiet import CALL_S, QUIET_S
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.engine.writing.redacting_store import COMMITS
 from holdfast.errors import StoreError
-from holdfast.files import is_kept_in_files
+from holdfast.files import hub_path, is_kept_in_files
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -153,8 +153,7 @@ def _with_files(hub: HubMemory) -> HubMemory | None:
 
 
 def _has_files(hub: HubMemory) -> bool:
-    folder = os.path.dirname(hub.memory_md)
-    return os.path.isdir(folder) and is_kept_in_files(folder)
+    return is_kept_in_files(hub_path(hub.home, hub.info.name))
 
 
 def _read_edits(hub: HubMemory, sync: FileSync) -> None:

@@ -42,7 +42,7 @@ else:
         return made
 
     def _replace(self, /, **changed):
-        made = self._make(map(changed.pop, self._fields, self))
+        made = tuple.__new__(type(self), map(changed.pop, self._fields, self))
         if changed:
             raise ValueError(f"Got unexpected field names: {list(changed)!r}")
         return made

@@ -157,15 +157,17 @@ class SqliteStore(StoreDefaults):
         # Imported here, because most commands only read.
         from holdfast.store.sqlite.writer import SqliteWriter
 
-        self._ready()
-        if self.read_only:
-            raise StoreReadOnly(
-                f"The store {self.path} can only be read.",
-                hint="It was opened so, or its folder is on a read-only mount or belongs to"
-                " somebody else.",
-            )
+        if os.getpid() != self._process:
+            # A forked child gets a lock of its own: another thread may have held this one.
+            self._ready()
         with self._write_lock:
             self._ready()
+            if self.read_only:
+                raise StoreReadOnly(
+                    f"The store {self.path} can only be read.",
+                    hint="It was opened so, or its folder is on a read-only mount or belongs to"
+                    " somebody else.",
+                )
             connection = self._writer
             if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")

@@ -238,7 +238,7 @@ class FindingReader(SessionPart):
 
     def _kept_passages(self, hub_id: str, wanted: Filter) -> dict[int, Candidate] | None:
         """The cached passages of this state for the usual filter; None for another filter."""
-        if wanted._replace(alive_at=None, turns=False) != _USUAL:
+        if self._caches is None or wanted._replace(alive_at=None, turns=False) != _USUAL:
             return None
         before = self._read_before(hub_id)
         return None if before is None else before.passages[wanted.turns]
@@ -523,11 +523,16 @@ def _sharing_most(weighed: Sequence[tuple[float, list[int]]], count: int) -> lis
     scores: dict[int, float] = {}
     left = sum(weight for weight, _ in weighed)
     for weight, holding in weighed:
-        both = {pk: scores[pk] + weight for pk in scores.keys() & holding}
-        # What comes up only now cannot have as much as is needed.
-        if len(scores) < count or _least_of_best(scores, count) <= left + _ROUNDING:
-            scores.update(dict.fromkeys(holding, weight))
-        scores.update(both)
+        if len(scores) >= count and (least := _least_of_best(scores, count)) > left + _ROUNDING:
+            # What comes up only now cannot have as much as is needed, nor what is too far behind.
+            scores = {
+                pk: score for pk, score in scores.items() if score + left + _ROUNDING >= least
+            }
+            for pk in scores.keys() & holding:
+                scores[pk] += weight
+        else:
+            for pk in holding:
+                scores[pk] = scores.get(pk, 0.0) + weight
         left -= weight
     if not scores:
         return []
