@@ -103,7 +103,7 @@ CAPABILITIES = {
     " engine/writing/proposals passes engine/upkeep/capture_stats",
     "review and decisions": "engine/review",
     "people, teams and keys": "engine/people api/people api/caller edges/cli/people",
-    "backup, moving, upkeep, doctor": "engine/upkeep engine/transfer wiring/copies",
+    "backup, moving, upkeep, doctor": "engine/upkeep engine/transfer wiring/copies api/checkup",
     "embedding and language models": "embed llm",
     "kit for tests": "testing",
     "evaluation of recall": "evaluation",

@@ -64,11 +64,13 @@ def _embed(call: Call, args: Namespace) -> None:
     """Make the missing vectors; continues after an interruption.
 
     In a pipe: embedded, how many passages, the model."""
-    from holdfast.edges.cli.doctor import embedding_model
+    from holdfast.api.checkup import embedding_model
 
     embedder = call.local.core.embedder
     if embedder is None:
-        raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
+        raise EmbedderError(
+            "There is no embedding model.", hint=embedding_model(call.local)["note"]
+        )
     with call.out.progress("embed") as step:
         made = call.local.embed_missing(step)
     call.out.answer(
