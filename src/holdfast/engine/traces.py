@@ -375,9 +375,11 @@ class Withheld:
     def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
         self._reader = reader
         self._hub_id = scope.hub_id
-        self._beside = scope.beside
+        # A project's hub that is named is read without the person's own hub, and has the same log.
+        self._is_named = not scope.beside
+        self._beside = scope.beside or _own_hub(reader, scope)
         self._notes = _Notes(reader, scope.hub_id, as_of)
-        self._own = _Notes(reader, scope.beside, as_of) if scope.beside else None
+        self._own = _Notes(reader, self._beside, as_of) if self._beside else None
 
     def __bool__(self) -> bool:
         return bool(self._notes or self._own)
@@ -393,7 +395,7 @@ class Withheld:
             withheld = [*own.parts, *(own.corrected if corrected else ())]
             if withheld and abs(own.at - self._asked_at(turn)) <= SAME_MOMENT:
                 parts += self._said_beside(own.turn_id, withheld, turn, is_same=True)
-            elif own.parts and turn.at <= own.until:
+            elif own.parts and turn.at <= own.until and not self._is_named:
                 parts += self._said_beside(own.turn_id, own.parts, turn, is_same=False)
         return _merged(parts)
 
@@ -490,6 +492,15 @@ class Withheld:
         """The turns without their withheld parts; those with nothing left are dropped."""
         shown = [turn._replace(content=self.shown(turn)) for turn in turns]
         return [turn for turn in shown if turn.content]
+
+
+def _own_hub(reader: Reader, scope: Scope) -> str:
+    """The id of the person's own hub, if this is another hub of theirs; else empty."""
+    own = reader.hub(scope.settings["hub"])
+    if own is None or own.id == scope.hub_id:
+        return ""
+    here = reader.hub_by_id(scope.hub_id)
+    return own.id if here is not None and here.owner == own.owner else ""
 
 
 _TELLS = re.compile(r"\w")

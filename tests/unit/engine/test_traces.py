@@ -270,6 +270,25 @@ def test_a_fact_of_the_persons_own_hub_is_withheld_in_the_projects_log(
     assert "nuts" in project.context()
 
 
+def test_a_fact_of_the_persons_own_hub_is_withheld_where_the_project_is_named(
+    memory: Holdfast, clock: FixedClock
+) -> None:
+    """By its name, the hub is opened without the person's own beside it."""
+    own, info = memory.hub(), memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, own)
+    observed(project, SAID)
+    clock.tick(seconds=40)
+    project.observe_turn("", REPLY, session="s", noted="")
+    named = memory.hub("project")
+    assert "nuts" in shown(named)
+    clock.tick(seconds=40)
+    own.forget(fact(own))
+    assert "nuts" not in shown(named) and "kiosk" in shown(named)
+    other = memory.create_hub("other")
+    other.log_turn("user", SAID, session="s")
+    assert "nuts" in shown(other)
+
+
 @pytest.mark.parametrize("how", ["forgotten", "purged"])
 def test_a_fact_of_the_persons_own_hub_is_withheld_in_a_reply_that_came_later(
     memory: Holdfast, hub: HubMemory, clock: FixedClock, how: str
