@@ -1,2 +1,2 @@
-"""The web page: memory as people look at it and mend it. Pages are rendered here from the declared
+"""The web page, on which people read and correct memory. Pages are rendered from the declared
 operations of a hub, with the caller's permissions; nothing is decided here."""

@@ -1,5 +1,5 @@
-"""What the agent sees: the block for its prompt, what is in it and what is not, and the
-conversations it was part of."""
+"""What the agent sees: the context block for its prompt, what is in it and what is not, and its
+conversations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BUDGET_MIN, _BUDGET_MAX = 200, 200_000
 
 
 class Session(NamedTuple):
-    """A conversation: its name, when it was last spoken in, and its newest turns in order."""
+    """A conversation: its name, the time of its last turn, and its newest turns in order."""
 
     name: str | None
     at: datetime
@@ -41,15 +41,15 @@ class Session(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What the person said first, on one line; empty where only others spoke."""
+        """The person's first message on one line; empty if only others spoke."""
         said = next((turn.content for turn in self.turns if turn.role == "user"), "")
         line = " ".join(said[: 4 * _TITLE_CHARS_MAX].split())
         return line if len(line) <= _TITLE_CHARS_MAX else line[:_TITLE_CHARS_MAX] + "…"
 
 
 class Given(NamedTuple):
-    """A memory that was put into a conversation: what it is called there, its title now, why it was
-    given, and its hub and number for a link; the number is 0 where it is gone."""
+    """A memory that was added to a conversation: its name there, its present title, why it was
+    given, and its hub and number for a link; the number is 0 if it no longer exists."""
 
     named: str
     title: str
@@ -66,7 +66,7 @@ class Prompt(NamedTuple):
 
 
 class BlockForm(NamedTuple):
-    """What a block is asked for with."""
+    """The form of a block: question, style and budget."""
 
     q: str
     style: str
@@ -81,7 +81,7 @@ def _asked(visit: Visit) -> BlockForm:
 
 
 def _block(visit: Visit, hub: HubMemory, *, explain: bool) -> dict[str, Any]:
-    """The block, and with `explain` what is in it and what is not, which takes long in a large
+    """The block, and with `explain` what is in it and what is not, which is slow in a large
     hub."""
     asked = _asked(visit)
     question = asked.q or None
@@ -124,7 +124,7 @@ def _block_alone(visit: Visit) -> Response:
 
 
 def _log(visit: Visit) -> Response:
-    """One conversation, with the turn that was asked for in its place."""
+    """One conversation; the page scrolls to the chosen turn."""
     hub = visit.hub("read_log")
     session = visit.query("session") or None
     turns = hub.turns(limit=_TURNS_MAX, session=session)[::-1]
@@ -139,8 +139,8 @@ def _log(visit: Visit) -> Response:
 
 
 def _given(visit: Visit, hub: HubMemory, session: str) -> list[tuple[datetime, Given]]:
-    """What hooks or the proxy put into a session, oldest first. Its files belong to the
-    machine, so they are shown to the owner of the machine only."""
+    """What hooks or the proxy added to a session, oldest first. The files of a session belong to
+    the machine, so they are shown to the owner of the machine only."""
     if not visit.caller.local:
         return []
     found = []

@@ -1,5 +1,5 @@
 """Files: MEMORY.md and the journals, rendered and editable. A rewrite is merged with what its
-author was shown, as an agent's is: what others changed meanwhile is kept."""
+author last read, as for an agent: changes by others in between are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
 
 _DAYS = 14
-# An editor that is open; what it was shown is noted under this name.
+# The name of an open editor, under which the text that it read is recorded.
 _EDITOR = re.compile(r"web-[a-z0-9]{8}")
 _NOTES_MAX = 8
 

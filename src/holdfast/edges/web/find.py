@@ -1,4 +1,4 @@
-"""Find: one field, the ranking of `recall`, filters, and the past."""
+"""The search page: one field with the ranking of `recall`, filters, and a past date."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 class SearchForm(NamedTuple):
-    """What is looked for."""
+    """The search form."""
 
     q: str = ""
     layer: str = ""
@@ -52,7 +52,7 @@ class SearchForm(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """One piece of the bar that says why: its group, where it begins and how wide it is, of 100."""
+    """One piece of a score's bar: its group, and its start and width in percent."""
 
     group: str
     start: float
@@ -61,7 +61,7 @@ class Segment(NamedTuple):
 
 
 class ResultRow(NamedTuple):
-    """One memory in a list, with its reasons where it was searched for."""
+    """One memory in a list; in a search, with its score and reasons."""
 
     memory: Memory
     text: str
@@ -75,7 +75,7 @@ class ResultRow(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What is shown."""
+    """The rows of a page, and what was left out."""
 
     rows: Sequence[ResultRow]
     cursor: str | None = None
@@ -94,12 +94,12 @@ def _since(asked: SearchForm, now: datetime) -> datetime | None:
 
 
 def _end_of(day: str) -> str | None:
-    """The last moment of a day; what is no day goes on to the operation, which says so."""
+    """The last moment of a day. Any other text is passed to the operation, which refuses it."""
     return f"{day}T23:59:59.999999Z" if len(day) == 10 else day or None
 
 
 def search(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
-    """What answers the question, or the newest memories where there is none."""
+    """The hits for the question; without a question, the newest memories."""
     if not asked.q:
         return _listed(visit, hub, asked)
     query = f'{asked.q} source:"{asked.who}"' if asked.who in SOURCES else asked.q
@@ -159,7 +159,7 @@ def _rows(hits: Sequence[Hit]) -> list[ResultRow]:
 
 
 def segments_of(parts: Mapping[str, float], most: float) -> list[Segment]:
-    """The parts of a score as pieces of a bar; `most` is the score that fills it."""
+    """The parts of a score as pieces of a bar; `most` is the score that fills the bar."""
     out, at = [], 0.0
     for group, names in _GROUPS:
         amount = sum(max(parts.get(name, 0.0), 0.0) for name in names)
@@ -183,7 +183,7 @@ def _values(visit: Visit, hub: HubMemory, asked: SearchForm) -> dict[str, Any]:
 
 
 def _find(visit: Visit) -> Response:
-    """The page. What has to be counted for it comes after it, by `_facets`."""
+    """The page. Its counts are fetched afterwards, by `_facets`."""
     hub = visit.hub()
     asked = asked_of(visit)
     values = _values(visit, hub, asked)
@@ -201,7 +201,7 @@ def _find(visit: Visit) -> Response:
 
 
 def _facets(visit: Visit) -> Response:
-    """What is counted: categories, how far back the past goes, and what waits."""
+    """The counts: categories, the age of the oldest memory, and items that wait for review."""
     hub = visit.hub()
     counted = hub.statistics()
     now = hub.core.now()
@@ -222,7 +222,7 @@ def _results(visit: Visit) -> Response:
     asked = asked_of(visit)
     answer = visit.fragment("_results.html", _values(visit, hub, asked))
     if not visit.query("cursor"):
-        # The address says what is shown; typing does not fill the history.
+        # The address follows the search; typing does not fill the browser's history.
         answer.headers["HX-Replace-Url"] = visit.url(rendering.query_string(asked._asdict()))
     return answer
 

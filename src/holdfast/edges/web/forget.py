@@ -1,5 +1,6 @@
-"""Forgetting everything about a word: a preview of what would go, line by line, then the removal.
-Turns go for good; memories are forgotten in a change set that can be undone, or removed."""
+"""Forgets everything about a word: a preview, line by line, then the removal.
+Turns are deleted permanently; memories are forgotten in a change set that can be undone, or
+purged."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def _preview(visit: Visit) -> Response:
 
 
 def _do(visit: Visit) -> Response:
-    """Forgets what the preview showed; where something came or went since, shows it anew."""
+    """Forgets what the preview showed; if something has changed since, shows a new preview."""
     hub = visit.hub("manage", lasting=True)
     now = _preview_values(visit, hub)
     if visit.field("seen") != now["seen"]:
@@ -51,7 +52,7 @@ def _preview_values(visit: Visit, hub: HubMemory) -> dict[str, Any]:
         raise InvalidInput(t("error.no_word"))
     purge = visit.has("purge")
     found = hub.forget_turns(about=about, purge=purge, dry_run=True)
-    # The log is shown to those who may read it; others learn how much of it would go.
+    # Callers who may not read the log see only how many turns would be deleted.
     turns = found.turns[::-1][:_LINES_MAX] if visit.allows("read_log") else ()
     memories = found.memories[:_LINES_MAX]
     return {
@@ -69,7 +70,7 @@ def _preview_values(visit: Visit, hub: HubMemory) -> dict[str, Any]:
 
 
 def _seen(found: ForgottenTurns, purge: bool) -> str:
-    """What a preview showed, in short: what is done later has to be the same."""
+    """A digest of a preview: the removal must match it."""
     named = [str(found.total), str(purge)]
     named += [turn.id for turn in found.turns]
     named += [f"{memory.id} {memory.version}" for memory in found.memories]

@@ -1,5 +1,5 @@
-"""One memory: its text, fields, history and neighbours, and everything that can be done with it.
-Each change says how to undo it."""
+"""One memory: its text, fields, history and similar memories, and the actions on it.
+Each change can be undone from its notice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Turn
 
 _RELATED_MAX = 5
-# Of a memory that was changed very often, the newest changes.
+# The most changes that are shown, the newest ones.
 _HISTORY_MAX = 100
 # Fields that an entry of the history does not repeat in words.
 _QUIET_FIELDS = ("content_hash", "state_reason", "metadata")
@@ -39,7 +39,7 @@ class Change(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One entry of the history, as it is shown."""
+    """One entry of the history for the page."""
 
     entry: Entry
     changes: list[Change]
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """A change set that takes an action back, in the hub named as addresses name it."""
+    """A change set to undo; `hub` is the name that addresses use."""
 
     hub: str
     change: str
@@ -99,7 +99,7 @@ def _linked(hub: HubMemory, reference: str | None) -> Memory | None:
 
 
 def _turn(visit: Visit, hub: HubMemory, turn_id: str) -> Turn | None:
-    """The turn that a memory was taken from, while the log has it."""
+    """The turn that a memory was made from, if the log still has it."""
     if not visit.allows("read_log"):
         return None
     try:
@@ -117,7 +117,7 @@ def _page(visit: Visit) -> Response:
 
 
 def _related(visit: Visit) -> Response:
-    """Apart from the page, which does not wait for it."""
+    """Similar memories, which are loaded after the page."""
     hub = visit.hub()
     try:
         hits: list[Hit] = hub.related(visit.path("reference"), limit=_RELATED_MAX)
@@ -162,7 +162,7 @@ def _form_values(memory: Memory, **more: Any) -> dict[str, Any]:
 
 
 def _changes(visit: Visit, memory: Memory) -> dict[str, Any]:
-    """The fields of the form that say something else than the memory."""
+    """The fields of the form that differ from the memory."""
     out: dict[str, Any] = {}
     for name in ("title", "content", "category", "kind", "stability", "boundary", "layer"):
         if visit.has(name) and visit.field(name) != getattr(memory, name):
@@ -220,7 +220,7 @@ def _action(work: Callable[[Visit, HubMemory, str], Memory], said: str) -> Calla
 
 
 def _done(visit: Visit, hub: HubMemory, memory_id: str, said: str) -> Response:
-    """The memory as it is now, and a notice that takes the change back."""
+    """The changed memory, and a notice with a button to undo the change."""
     values = _values(visit, hub, memory_id)
     last = values["steps"][0].entry.change if values["steps"] else None
     undo = [] if last is None else [UndoStep(visit.slug, last.id)]
@@ -268,7 +268,7 @@ def _move(visit: Visit) -> Response:
 
 
 def _undo(visit: Visit) -> Response:
-    """Takes change sets back; then the memory they were about, or a word that it is done."""
+    """Undoes change sets; answers with the memory that they changed, or a notice."""
     hub = visit.hub("write")
     last = None
     for pair in visit.fields("change"):

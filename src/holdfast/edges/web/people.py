@@ -1,4 +1,4 @@
-"""Hubs and their members, keys, use and health; organisations and their teams, who belongs to them,
+"""Hubs and their members, keys, usage and health; organisations and their teams, members
 and invitations. What may be done is decided by the operations and the caller's role, as over
 REST; what the caller may not see is not on the page."""
 
@@ -29,7 +29,7 @@ _HUBS_MAX = 50
 
 
 def _keys(visit: Visit, secret: str = "") -> dict[str, Any]:
-    """The caller's own keys, or the one that they came with; and whether they may make more."""
+    """The caller's keys, or only the limited key in use; and whether the caller may create keys."""
     own = visit.caller.key
     may_make = own is None or not is_limited(own)
     found = visit.caller.people().keys()
@@ -87,7 +87,7 @@ def _set_hub_member(visit: Visit) -> Response:
 
 
 def _remove_hub_member(visit: Visit) -> Response:
-    # The page has no form to leave a hub: removing is for those who manage it.
+    # The page has no form to leave a hub: only those who manage it remove members.
     hub = visit.hub("manage")
     visit.caller.people().remove_member(visit.field("actor"), hub=hub.id)
     return visit.fragment("_members.html", _members(visit))
@@ -101,7 +101,7 @@ def _doctor(visit: Visit) -> Response:
 
 
 Kind: TypeAlias = Literal["org", "team"]
-# How long an invitation holds.
+# For how many days an invitation is valid.
 _DAYS, _DAYS_MAX = 7, 365
 
 
@@ -136,11 +136,11 @@ def _create_team(visit: Visit) -> Response:
     return visit.redirect(visit.url(f"/teams/{made.id}"))
 
 
-# One of them. `kind` says which of both it is.
+# The page of an organisation or a team; `kind` says which.
 
 
 def _named(visit: Visit, kind: Kind) -> dict[str, str]:
-    """The place of the address, as the operations on people take it."""
+    """The organisation or team in the address, as an argument of the operations on people."""
     return {kind: visit.path("place")}
 
 
@@ -162,7 +162,7 @@ def _values(visit: Visit, kind: Kind, secret: str = "") -> dict[str, Any]:
     try:
         members = people.members(**named)
     except Forbidden:
-        # In an organisation one sees its other teams, not who is in them.
+        # Members of an organisation see its other teams, but not their members.
         members = []
     group = Group(kind, place.id, place.name, members, invites, may_manage)
     teams = people.teams(place.id) if kind == "org" else []
@@ -188,7 +188,7 @@ def _remove_member(visit: Visit, kind: Kind) -> Response:
     try:
         return _people(visit, kind)
     except NotFound:
-        # They have left it themselves.
+        # The caller has left it.
         return visit.redirect(visit.url("/orgs"))
 
 

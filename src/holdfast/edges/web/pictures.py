@@ -1,5 +1,5 @@
-"""Pictures of a hub: a map by meaning, a calendar, the lifecycle, growth, and what automatic memory
-took in. Each has the same figures as text."""
+"""Charts of a hub: a map by meaning, a calendar, the lifecycle, growth, and what automatic memory
+captured. Each has the same figures as text."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Cell(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A band of the lifecycle: from what was made, on the left, to a state on the right. Heights
-    go with numbers; a state that nothing is in has none."""
+    """A band of the lifecycle chart: from all memories, on the left, to a state on the right.
+    Heights are proportional to counts; an empty state has no band."""
 
     name: str
     memories: int
@@ -121,7 +121,7 @@ def _page(visit: Visit) -> Response:
 
 
 def _outcomes(captured: Sequence[CapturedDay]) -> list[str]:
-    """What automatic memory did, the most frequent first."""
+    """The outcomes of automatic memory, the most frequent first."""
     total: Counter[str] = Counter()
     for one in captured:
         total.update({name: n for name, n in one.outcomes.items() if name != _NO_OUTCOME})
@@ -129,7 +129,7 @@ def _outcomes(captured: Sequence[CapturedDay]) -> list[str]:
 
 
 def _map(visit: Visit) -> Response:
-    """The points of the map, as small as they can be sent."""
+    """The points of the map in a compact form."""
     made = visit.hub(lasting=True).meaning_map()
     return visit.json(
         {
@@ -151,7 +151,7 @@ def _map_as_text(visit: Visit) -> Response:
 
 
 def _charts(visit: Visit) -> Response:
-    """Growth, and what automatic memory took in, for the charts."""
+    """The growth of the hub, and what automatic memory captured, for the charts."""
     hub = visit.hub()
     growth = hub.activity().growth
     captured = hub.captured(days=_CAPTURED_DAYS)[::-1] if visit.allows("read_log") else []
@@ -171,7 +171,7 @@ def _charts(visit: Visit) -> Response:
 
 
 def _peek(visit: Visit) -> Response:
-    """A line of a memory, for the pointer."""
+    """One line of a memory, for a point under the pointer."""
     memory = visit.hub().get(visit.path("reference"))
     return visit.json({"text": memory.content[:_PEEK_CHARS], "category": memory.category})
 

@@ -78,7 +78,7 @@ STRINGS = _strings()
 
 
 def t(name: str, /, **values: object) -> str:
-    """A sentence by its name, with values put in. They are escaped where the page is rendered."""
+    """A sentence by its name, with its values. They are escaped when the page is rendered."""
     text = STRINGS[name]
     return text.format(**values) if values else text
 
@@ -123,7 +123,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def query_string(values: Mapping[str, Any]) -> str:
-    """Values as the query of an address, without those that are empty."""
+    """Values as the query of a URL, without empty ones."""
     given = {name: value for name, value in values.items() if value not in ("", None, [], ())}
     return f"?{urlencode(given, doseq=True)}" if given else ""
 
@@ -136,7 +136,7 @@ def iso(at: datetime) -> str:
 
 
 def when(at: datetime | None) -> Markup:
-    """A moment as a `time` element; the page shows it in the zone of the browser."""
+    """A time as a `time` element; the page shows it in the browser's time zone."""
     if at is None:
         return Markup("–")
     shown = at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "minutes")
@@ -144,7 +144,7 @@ def when(at: datetime | None) -> Markup:
 
 
 def day(at: datetime | None) -> Markup:
-    """The day of a moment."""
+    """The day of a time."""
     if at is None:
         return Markup("–")
     shown = f"{at.day} {at:%b} {at.year}"
@@ -152,7 +152,7 @@ def day(at: datetime | None) -> Markup:
 
 
 def ago(at: datetime | None) -> Markup:
-    """A moment as its distance from now, which the page keeps fresh."""
+    """A time relative to now, which the page updates."""
     if at is None:
         return Markup("–")
     shown = f"{at.day} {at:%b} {at.year}"
@@ -163,8 +163,8 @@ def ago(at: datetime | None) -> Markup:
 
 
 def short_name(session: str | None) -> str:
-    """The name of a session; of the long ids that agents give them, the beginning, by which
-    `holdfast session` knows it."""
+    """The name of a session; of the long ids that agents use, only the beginning, which
+    `holdfast session` accepts."""
     return session[:_ID_CHARS] if session and _UUID.fullmatch(session) else session or ""
 
 
@@ -182,7 +182,7 @@ def number(value: float | int) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes for people."""
+    """A number of bytes in words."""
     value = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
@@ -192,15 +192,15 @@ def size(count: int) -> str:
 
 
 def hidden_characters(text: str) -> bool:
-    """Whether a text holds format characters, such as those that turn its direction. A joiner is
-    part of many emoji and scripts."""
+    """Whether a text contains format characters, such as those that change its direction. A joiner
+    is part of many emoji and scripts."""
     if text.isascii():
         return False
     return any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in text)
 
 
 def has_own_title(memory: Memory, shown: str) -> bool:
-    """Whether the title says something that the text shown does not begin with."""
+    """Whether the title differs from the beginning of the text."""
     title = memory.title.rstrip("…. ")
     return bool(title) and not shown.lstrip("#*- ").startswith(title)
 
@@ -224,7 +224,7 @@ def mark(text: str, question: str) -> Markup:
 
 
 def diff(old: str, new: str) -> Markup:
-    """What differs, as deleted and inserted text."""
+    """The difference of two texts as deleted and inserted text."""
     if len(old) + len(new) > _WORD_DIFF_CHARS_MAX:
         before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     else:
@@ -248,7 +248,7 @@ _TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _SCHEMES = {"http", "https", "mailto"}
-# A longer text is shown as it is: nobody reads it as a page.
+# A longer text is shown without formatting: nobody reads it as a page.
 CHARS_MAX = 400_000
 
 
@@ -286,7 +286,7 @@ _HASH_CHARS = 12
 
 
 class StaticFile(NamedTuple):
-    """One file, ready to be sent."""
+    """One static file with its headers."""
 
     name: str
     hash: str

@@ -1,4 +1,4 @@
-"""Today: what happened by day with its reasons, and what waits for a person."""
+"""The start page: changes by day with their reasons, and what waits for a person."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Happened(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day: what happened, and what automatic memory left out."""
+    """A day: its changes, and what automatic memory left out."""
 
     day: date
     happened: list[Happened]
@@ -43,7 +43,7 @@ class Day(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each action came, the most frequent first."""
+        """The number of changes of each action, the most frequent first."""
         out: dict[str, int] = {}
         for one in self.happened:
             out[one.change.action] = out.get(one.change.action, 0) + 1
@@ -51,10 +51,10 @@ class Day(NamedTuple):
 
 
 def _days(visit: Visit, hub: HubMemory, before: str | None) -> tuple[list[Day], str]:
-    """Days, newest first, and where older ones begin; empty where there are none."""
+    """Days, newest first, and the cursor of older ones; empty if there are none."""
     changes = hub.changes(limit=_CHANGES_MAX, before=before)
     named = [change.id for change in changes]
-    # Most of what is noticed in a conversation is there twice, once as a line of the journal.
+    # Most facts of a conversation are stored twice, once as a line of the journal.
     touched = hub.touched(named, limit=2 * _TOUCHED_MAX + 1) if changes else {}
     captured: dict[str, CapturedDay] = {}
     if visit.allows("read_log"):
@@ -91,7 +91,7 @@ def _today(visit: Visit) -> Response:
 
 
 def _feed(visit: Visit) -> Response:
-    """The days alone, when something has changed."""
+    """The days only; the page asks for them after a change."""
     hub = visit.hub()
     days, older = _days(visit, hub, visit.query("before") or None)
     values = {"days": days, "older": older, "now_day": hub.core.now().astimezone(UTC).date()}
@@ -103,7 +103,7 @@ def _last_change(hub: HubMemory, memories: Sequence[Memory]) -> str:
 
 
 def _verdict(visit: Visit) -> Response:
-    """Approves or rejects what was chosen, as one change set."""
+    """Approves or rejects the chosen items, as one change set."""
     hub = visit.hub("write")
     verdict, _, single = visit.field("verdict").partition(":")
     chosen = [single] if single else visit.fields("item")

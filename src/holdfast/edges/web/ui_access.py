@@ -61,7 +61,8 @@ class UiAccess:
 
     @classmethod
     def begin(cls, home: str) -> UiAccess:
-        """For a server that starts: earlier tickets are void, a browser that was let in stays."""
+        """Starts for a new server: earlier tickets become invalid, an admitted browser stays
+        admitted."""
         known = _read(home)
         made = {name: known.get(name) or secrets.token_urlsafe(32) for name in _SECRETS}
         if made != known:
@@ -70,12 +71,12 @@ class UiAccess:
         return cls(**made)
 
     def admits(self, cookies: str, port: int) -> bool:
-        """Whether a Cookie header holds the cookie."""
+        """Whether a Cookie header has the valid cookie."""
         found = cookie_in(cookies, _cookie_name(port))
         return hmac.compare_digest(found.encode(), self._cookie.encode())
 
     def redeem(self, ticket: str, port: int) -> bool:
-        """Whether a ticket is good here; it is not a second time."""
+        """Whether a ticket is valid here; each is valid once."""
         made, _, signature = ticket.rpartition(".")
         right = _signature(self._tickets, port, made)
         if not hmac.compare_digest(signature.encode(), right.encode()):
@@ -87,7 +88,8 @@ class UiAccess:
         return True
 
     def set_cookie(self, port: int) -> str:
-        """The Set-Cookie header. The port is in the name: servers of one machine share cookies."""
+        """The Set-Cookie header. The port is in the name, because servers of one machine share
+        cookies."""
         name = _cookie_name(port)
         return (
             f"{name}={self._cookie}; Path=/; Max-Age={_COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
@@ -95,7 +97,7 @@ class UiAccess:
 
 
 def address_with_ticket(home: str, url: str) -> str:
-    """The address of a page with a new ticket; as it is where no server of this home asks for
+    """The address of a page with a new ticket; unchanged if no server of this home requires
     one."""
     tickets = _read(home).get("tickets")
     if not tickets:
@@ -123,7 +125,7 @@ def _cookie_name(port: int) -> str:
 
 
 class UiGate:
-    """Lets through what brings the cookie or a key, and exchanges tickets for the cookie."""
+    """Admits requests with the cookie or a key, and exchanges tickets for the cookie."""
 
     def __init__(self, app: ASGIApp, *, access: UiAccess) -> None:
         self._app = app
@@ -156,7 +158,7 @@ class UiGate:
 
 
 def _path(scope: Scope) -> str:
-    """The path as it was sent: a name in it may hold what ends a path."""
+    """The path as it was sent: a name in it may contain characters that end a path."""
     raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
     return raw.decode("latin-1")
 
@@ -167,7 +169,7 @@ def _is_of_another_account(client: tuple[str, int] | None, port: int) -> bool:
     if client is None or client[0] != "127.0.0.1" or not sys.platform.startswith("linux"):
         return False
     account = _account_of(client[1], port)
-    # Root can read the secret anyway; what is outside of a container has the number of nobody.
+    # Root can read the secret anyway; an account outside of the container has the id of nobody.
     known = {None, 0, 65534, os.getuid(), int(os.environ.get("SUDO_UID") or 0)}
     return account not in known
 

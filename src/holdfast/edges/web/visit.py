@@ -68,11 +68,11 @@ _STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
 
 
 class SignInNeeded(HoldfastError):
-    """A key is needed, and none that is good was brought."""
+    """A key is required, and the request has no valid one."""
 
 
 class Visit:
-    """What a view works with."""
+    """A request, with its caller, hub and form, as views use it."""
 
     def __init__(self, request: Request, form: Mapping[str, list[str]]) -> None:
         self.request = request
@@ -89,7 +89,7 @@ class Visit:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether the page asks for a part of itself."""
+        """Whether the request is for a part of a page."""
         return "hx-request" in self.request.headers
 
     # What was sent
@@ -147,7 +147,8 @@ class Visit:
 
     @cached_property
     def hubs(self) -> list[tuple[str, str, Hub]]:
-        """The hubs in reach: how an address names each, what it is called, and the hub."""
+        """The hubs that the caller can reach: the name in addresses, the displayed name, and the
+        hub."""
         found = [hub for hub, _ in self.caller.hubs()]
         names = Counter(hub.called for hub in found)
         return [
@@ -156,7 +157,7 @@ class Visit:
 
     @cached_property
     def slug(self) -> str:
-        """How an address names the hub."""
+        """The hub's name in addresses."""
         hub = self._hub_and_standing[0]
         found = (slug for slug, _, one in self.hubs if one.id == hub.id)
         return next(found, hub.called)
@@ -167,7 +168,7 @@ class Visit:
     # Answers
 
     def page(self, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
-        """A whole page in the frame that all of them have."""
+        """A whole page in the common frame."""
         hub, standing = self._hub_and_standing
         frame = {
             "visit": self,
@@ -187,7 +188,7 @@ class Visit:
     fragment = page
 
     def json(self, values: Mapping[str, Any]) -> Response:
-        """Figures for a picture."""
+        """JSON for a chart."""
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
         return self._sent(body, 200, "application/json", {})
 
@@ -208,13 +209,13 @@ class Visit:
         return Response(body, status, {**sent, **headers}, media_type)
 
     def redirect(self, to: str) -> Response:
-        """To another page, for a fragment as for a whole one."""
+        """A redirect, for a fragment or a whole page."""
         if self.is_fragment:
             return Response(status_code=204, headers={**SECURITY_HEADERS, "HX-Redirect": to})
         return Response(status_code=303, headers={**SECURITY_HEADERS, "Location": to})
 
     def error(self, error: HoldfastError) -> Response:
-        """What went wrong, as a notice in the page that asked, or as a page of its own."""
+        """An error, as a notice in the requesting page or as a page of its own."""
         home = "" if "authorization" not in self.request.headers else self.memory.home
         values = {
             "message": without_places(error.message, home),
@@ -268,7 +269,7 @@ def _page(visit: Visit) -> Response:
 
 
 def _sign_in(visit: Visit) -> Response:
-    """A cookie for a key; its holder brought the key itself, not a cookie."""
+    """Creates the cookie of a sign-in. The request must have the key itself, not a cookie."""
     key = visit.caller.key
     if key is None:
         raise SignInNeeded(t("error.sign_in_needed"))
@@ -305,14 +306,14 @@ _CLOSED = ("/v1", "/mcp", "/metrics", "/openapi.json")
 
 
 def is_for_pages(path: str) -> bool:
-    """Whether the cookie is looked at for this path."""
+    """Whether the cookie counts for this path."""
     if path == _EVENTS:
         return True
     return not any(path == one or path.startswith(one + "/") for one in _CLOSED)
 
 
 def cookie_in(header: str, name: str) -> str:
-    """The cookie of that name in a Cookie header; empty where there is none."""
+    """The cookie of that name in a Cookie header; empty if there is none."""
     try:
         found = SimpleCookie(header).get(name) if name in header else None
     except CookieError:
@@ -321,7 +322,7 @@ def cookie_in(header: str, name: str) -> str:
 
 
 def token_in(header: str) -> str:
-    """The token in a Cookie header; empty where there is none."""
+    """The token in a Cookie header; empty if there is none."""
     value = cookie_in(header, NAME)
     return value if value.startswith(TOKEN_PREFIX) and value.isascii() else ""
 
@@ -339,7 +340,7 @@ def clear_cookie() -> str:
 
 
 class CookieSignIn:
-    """Puts the token of the cookie into the Authorization header, where keys are looked for. A key
+    """Copies the token of the cookie into the Authorization header, where keys are expected. A key
     in the header wins."""
 
     def __init__(self, app: ASGIApp) -> None:
