@@ -24,8 +24,8 @@ SCOPES: tuple[Scope, ...] = ("user", "project")
 
 
 class ServerEntry(NamedTuple):
-    """What is written. `fields` are ours and kept up to date; `first` are only written with a new
-    entry, as a person may change them."""
+    """The entry to write. `fields` are ours and kept up to date; `first` are only written with a
+    new entry, as a person may change them."""
 
     fields: dict[str, Any]
     first: dict[str, Any]
@@ -80,7 +80,7 @@ class Client(NamedTuple):
 
     @property
     def format(self) -> ModuleType:
-        """What edits the text of its files; tomlkit takes its time to load."""
+        """The editor for the text of its files, imported late: tomlkit is slow to load."""
         if self.language == "toml":
             from holdfast.edges.clients import toml_text
 
@@ -90,7 +90,7 @@ class Client(NamedTuple):
         return json_text
 
     def path(self, name: str, value: Mapping[str, Any]) -> tuple[str, ...]:
-        """Where the entry of that name is, in a file with this value."""
+        """The path of the entry of that name in a file with this value."""
         return (*(self.holder_in(value) or self.holder), name)
 
     def entry_at(self, path: Sequence[str], line: Sequence[str]) -> ServerEntry:
@@ -100,8 +100,8 @@ class Client(NamedTuple):
         return entry if tuple(path[:-1]) == self.holder else entry._replace(first={})
 
     def installed(self, place: Platform, ours: Callable[[str], bool] = lambda sign: False) -> bool:
-        """Whether it seems to be on this machine: a folder of its own, or its program. What is
-        `ours` because a setup has made it is no sign."""
+        """Whether it seems to be installed: it has a folder of its own, or its program exists. What
+        is `ours`, created by a setup, does not count."""
         if any(os.path.exists(sign) and not ours(sign) for sign in self.signs(place)):
             return True
         from shutil import which
@@ -114,7 +114,7 @@ class Client(NamedTuple):
 
 
 def _in(user: Callable[[Platform], str], *project: str) -> Callable[[Platform, Scope], list[str]]:
-    """One file for the person, one for a project."""
+    """One file for the user, one for a project."""
 
     def files(place: Platform, scope: Scope) -> list[str]:
         if scope == "project":
@@ -173,7 +173,7 @@ def _windsurf(place: Platform, scope: Scope) -> list[str]:
 
 
 def _opencode_files(place: Platform, scope: Scope) -> list[str]:
-    """The one that is there; it may or may not have comments."""
+    """The file that exists; it may have comments."""
     folders = [os.path.join(place.config, "opencode")]
     if scope == "project":
         folders = [place.project, os.path.join(place.project, ".opencode")]
@@ -309,7 +309,7 @@ def find(name: str) -> Client:
 
 
 def _nearest(word: str) -> str:
-    """The name that was probably meant, or ''. Part of a name counts for more than letters that
+    """The name that was probably meant, or ''. Part of a name counts more than letters that
     happen to be alike: `clod` is short for claude-code, though codex has as many of its letters."""
     from difflib import get_close_matches
 
@@ -326,7 +326,7 @@ def _nearest(word: str) -> str:
 
 
 def _is_within(word: str, name: str) -> bool:
-    """Whether a name has the letters of a word in their order."""
+    """Whether a name contains the letters of a word in order."""
     letters = iter(name)
     return all(letter in letters for letter in word)
 

@@ -36,14 +36,14 @@ CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", 
 
 
 class Addition(NamedTuple):
-    """An item of ours for the list at a path of a file."""
+    """An item that setup adds to the list at a path of a file."""
 
     path: tuple[str, ...]
     item: Any
 
 
 class HookFile(NamedTuple):
-    """A file with hooks: lists that get items of ours, or a whole file that is ours."""
+    """A file with hooks: lists that get our items, or a file that is entirely ours."""
 
     path: str
     additions: tuple[Addition, ...] = ()
@@ -53,7 +53,7 @@ class HookFile(NamedTuple):
 
 
 class HookClient(NamedTuple):
-    """Where a client has its hooks, and what a person has to do for them to count."""
+    """The files with a client's hooks, and what a person has to do to activate them."""
 
     files: Callable[[Platform, Sequence[str]], list[HookFile]]
     note: str = ""
@@ -68,8 +68,8 @@ def command_of(python: str, home: str | None) -> list[str]:
 
 
 def _line(place: Platform, command: Sequence[str], event: str, client: str) -> str:
-    """For a shell. A program that is gone must not stop a session: Python would end with 2, which
-    some clients take for a refusal."""
+    """The command for a shell. A missing program must not stop a session: Python would exit with 2,
+    which some clients treat as a refusal."""
     # The event comes first, as the front reads it.
     words = [*command[:4], event, "--client", client, *command[4:]]
     joined = subprocess.list2cmdline(words) if place.platform == "win32" else shlex.join(words)
@@ -83,7 +83,7 @@ def nested(
     events: Sequence[str],
     timeout: int = _TIMEOUT_S,
 ) -> tuple[Addition, ...]:
-    """As Claude Code has them, and those who took over its form."""
+    """The hooks in the form of Claude Code, which other clients use too."""
     return tuple(
         Addition(
             ("hooks", event),
@@ -161,7 +161,7 @@ def _windsurf(place: Platform, command: Sequence[str]) -> list[HookFile]:
 
 
 def _copilot(place: Platform, command: Sequence[str]) -> list[HookFile]:
-    """A file of ours in the folder of hooks, which VS Code reads as well."""
+    """Our own file in the folder of hooks, which VS Code reads too."""
     events = ("sessionStart", "userPromptSubmitted", "agentStop", "sessionEnd")
     hooks = {
         event: [
@@ -201,13 +201,13 @@ assert set(HOOKS) <= {client.name for client in CLIENTS}, "each is a client"
 
 
 def files_of(client: Client, place: Platform, command: Sequence[str]) -> list[HookFile]:
-    """The files of a client that have hooks; none where it has no hooks."""
+    """The files of a client for hooks; empty if it has no hooks."""
     found = HOOKS.get(client.name)
     return [] if found is None else found.files(place, command)
 
 
 def is_installed(client: Client, place: Platform, home: str) -> bool:
-    """Whether a client seems to be on this machine, by more than what a setup has made."""
+    """Whether a client seems to be installed, by more than what a setup has created."""
     files = files_of(client, place, ())
     paths = [*client.files(place, "user"), *(file.path for file in files)]
 
@@ -220,7 +220,7 @@ def is_installed(client: Client, place: Platform, home: str) -> bool:
 
 
 def inject(client: Client) -> bool:
-    """Whether the hooks of a client put memory into its prompts."""
+    """Whether the hooks of a client add memory to its prompts."""
     return client.name in HOOKS and client.name != "windsurf"
 
 
@@ -233,7 +233,7 @@ def note_of(client: Client) -> str:
 
 
 def put_in(client: Client, file: HookFile, *, now: datetime, dry_run: bool = False) -> Outcome:
-    """Puts hooks into a file, once. The caller holds the lock."""
+    """Adds hooks to a file, once. The caller holds the lock."""
 
     def edit(text: str | None) -> tuple[Result, str | None]:
         if file.content and text is not None and text.strip() and not _names_us(text):
@@ -248,7 +248,7 @@ def put_in(client: Client, file: HookFile, *, now: datetime, dry_run: bool = Fal
 
 
 def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = False) -> Outcome:
-    """Takes our hooks out of a file, and the file away where it holds nothing else."""
+    """Removes our hooks from a file, and the file if it contains nothing else."""
 
     def edit(text: str | None) -> tuple[Result, str | None]:
         if text is None:
@@ -267,7 +267,7 @@ def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = F
 
 
 def _names_us(text: str) -> bool:
-    """Whether a whole file may be ours; what a person has made of it is theirs."""
+    """Whether a whole file may be ours; a file that a person has edited is theirs."""
     return "holdfast" in text.lower()
 
 
@@ -307,7 +307,7 @@ def _without_hooks(file: HookFile, text: str) -> str:
 
 
 def _tidied(file: HookFile, text: str) -> str:
-    """Without lists and objects that are empty now."""
+    """The text without lists and objects that have become empty."""
     for path in dict.fromkeys(addition.path for addition in file.additions):
         if json_text.items_at(text, path) == []:
             text = json_text.without(text, path)
@@ -318,7 +318,7 @@ def _tidied(file: HookFile, text: str) -> str:
 
 
 def _is_ours(found: Any, item: Any) -> bool:
-    """Whether an item of a list is one that we wrote, also one of another installation."""
+    """Whether setup wrote an item of a list, also that of another installation."""
     if isinstance(item, str):
         return bool(found == item)
     text = json.dumps(found).replace("\\\\", "/")
@@ -336,7 +336,7 @@ def _backups(path: str) -> list[str]:
 
 
 def remove_backups(client: Client, file: HookFile) -> None:
-    """Where a file is gone that held nothing but ours, so are the backups that hold no more."""
+    """Removes the backups of a removed file that contained nothing but our hooks."""
     for backup in settings_file.backups(file.path):
         try:
             text = settings_file.decode(backup, settings_file.read(backup) or b"")
@@ -438,7 +438,7 @@ def plugin_files(
 
 
 def refuse_foreign(folder: str) -> None:
-    """Refuses a folder that holds something else: only ours is replaced or taken away."""
+    """Refuses a folder with other contents: only our own is replaced or removed."""
     if not os.path.lexists(folder) or (os.path.isdir(folder) and not os.listdir(folder)):
         return
     if os.path.isdir(folder):
@@ -464,7 +464,7 @@ def remove_empty(folder: str, files: Sequence[HookFile]) -> None:
 
 
 def how_to_use(folder: str) -> str:
-    """What a person does with the folder."""
+    """Instructions for the person on how to install the folder."""
     return (
         f"For one session: `claude --plugin-dir {folder}`. For good:"
         f" `claude plugin marketplace add {folder}`, then `claude plugin install {NAME}@{NAME}`."

@@ -1,4 +1,4 @@
-"""Puts Holdfast's entry into a client's settings and takes it out again.
+"""Adds Holdfast's entry to a client's settings and removes it again.
 
 Each edit is tried in memory first: what comes out must say what the file said before, plus or minus
 the entry, or nothing is written. It decides what happens; the command line prints it.
@@ -26,7 +26,7 @@ Result = Literal["added", "updated", "replaced", "unchanged", "removed", "absent
 
 
 class Outcome(NamedTuple):
-    """What was done, or would be: the file before and after, and where the backup is."""
+    """The result, also of a dry run: the file before and after, and the path of the backup."""
 
     client: Client
     path: str
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     before: str
     after: str | None  # None where the file is gone, or would be
     backup: str | None = None
-    # Whether the person has written into a file of ours: a backup of it stays where it goes.
+    # Whether the person has edited our file: if it is removed, its backup stays.
     is_edited: bool = False
 
     @property
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
 
 class EntryState(NamedTuple):
-    """What a file has to say about an entry."""
+    """What a file contains of an entry."""
 
     path: str
     state: Literal["ours", "other", "absent", "unreadable"]
@@ -78,7 +78,7 @@ def tear_down(
     force: bool = False,
     dry_run: bool = False,
 ) -> Outcome:
-    """Takes the entry of that name out, if it is ours. The caller holds the lock."""
+    """Removes the entry of that name, if it is ours. The caller holds the lock."""
 
     def edit(text: str | None) -> Outcome:
         return _without_entry(client, path, text or "", name, force=force)
@@ -101,7 +101,7 @@ def look(client: Client, path: str, name: str) -> EntryState:
 
 
 def holds_only_ours(client: Client, path: str) -> bool:
-    """Whether a file has entries of ours and nothing else."""
+    """Whether a file has our entries and nothing else."""
     try:
         data = settings_file.read(path)
         value = _parsed(client, path, settings_file.decode(path, data or b""))
@@ -113,7 +113,7 @@ def holds_only_ours(client: Client, path: str) -> bool:
 
 
 def rendered(client: Client, name: str, line: Sequence[str]) -> str:
-    """The entry as a person would paste it."""
+    """The entry as text to paste."""
     entry = client.entry(line)
     text: str = client.format.render((*client.holder, name), entry.fields | entry.first)
     return text
@@ -127,7 +127,8 @@ def written(
     now: datetime,
     dry_run: bool,
 ) -> Outcome:
-    """Edits a file, which another program may write meanwhile. `edit` gets None for no file."""
+    """Edits a file that another program may write at the same time. `edit` gets None for a missing
+    file."""
     for _ in range(_TRIES):
         data = settings_file.read(path)
         outcome = edit(None if data is None else settings_file.decode(path, data))
@@ -189,7 +190,7 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
         )
     befores = _earlier_texts(client, path, name)
     for before in befores:
-        # Nothing has happened to the file since: it gets back what it was, to the letter.
+        # The file has not changed since: its earlier text is restored exactly.
         if _is_reproduced(client, before, at, old, text):
             return Outcome(client, path, "removed", None, text, before)
     if not befores and not os.path.islink(path) and text == client.format.render(at, old):
@@ -207,7 +208,7 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
 
 
 def _is_reproduced(client: Client, before: str, at: Sequence[str], entry: Any, text: str) -> bool:
-    """Whether a text becomes another one when the entry is put into it."""
+    """Whether adding the entry to one text results in the other."""
     try:
         return bool(client.format.with_value(before, at, entry) == text)
     except Malformed:
@@ -215,7 +216,7 @@ def _is_reproduced(client: Client, before: str, at: Sequence[str], entry: Any, t
 
 
 def _earlier_texts(client: Client, path: str, name: str) -> list[str]:
-    """What backups say the file was before it had the entry, newest first."""
+    """The texts that the file had before the entry, from its backups, newest first."""
     texts = []
     for backup in settings_file.backups(path):
         try:
@@ -229,7 +230,7 @@ def _earlier_texts(client: Client, path: str, name: str) -> list[str]:
 
 
 def _checked(outcome: Outcome, value: dict[str, Any], at: Sequence[str], entry: Any) -> Outcome:
-    """The outcome, if the new text says what the old one did but for the entry."""
+    """The outcome, if both texts differ only in the entry."""
     wanted = copy.deepcopy(value)
     _put(wanted, at, entry)
     says = outcome.client.format.parse(outcome.after)
@@ -252,7 +253,7 @@ def _put(value: dict[str, Any], at: Sequence[str], entry: Any) -> None:
 
 
 def _without_empty(value: dict[str, Any], at: Sequence[str]) -> dict[str, Any]:
-    """The value without objects on the path that have nothing in them."""
+    """The value without empty objects on the path."""
     for end in range(len(at) - 1, 0, -1):
         if _at(value, at[:end]) == {}:
             _put(value, at[:end], None)

@@ -1,4 +1,4 @@
-"""Puts members, and items of lists, into the text of a JSON file and takes them out; every other
+"""Adds members, and items of lists, to the text of a JSON file and removes them; every other
 character stays.
 
 Where a new member goes and how it is laid out follows what is there: the line ends, the unit of
@@ -39,7 +39,7 @@ class Edit(NamedTuple):
 
 
 def parse(text: str) -> dict[str, Any]:
-    """What the text says; nothing at all is an object with nothing in it."""
+    """The value of the text; an empty text is an empty object."""
     root = scan(text)
     if root is None:
         return {}
@@ -55,8 +55,8 @@ def render(path: Sequence[str], value: Any) -> str:
 
 
 def with_fields(text: str, path: Sequence[str], fields: Mapping[str, Any]) -> str:
-    """The text with these fields in the object at the path; those that are right stay as they
-    are, and so do fields that are not named."""
+    """The text with these fields in the object at the path; fields with the right value stay as
+    they are, and so do fields that are not named."""
     for key, value in fields.items():
         now = _at(parse(text), [*path, key])
         if now is not _MISSING and now == value:
@@ -66,7 +66,7 @@ def with_fields(text: str, path: Sequence[str], fields: Mapping[str, Any]) -> st
 
 
 def with_value(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with this value at the path; objects on the way there are made where missing."""
+    """The text with this value at the path; missing objects on the path are created."""
     root = scan(text)
     if root is None:
         for key in reversed(path):
@@ -88,8 +88,8 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def without(text: str, path: Sequence[str]) -> str:
-    """The text without the member at the path; what was only there for it goes along: its comma,
-    and the line it stood on."""
+    """The text without the member at the path, and without what belonged to it: its comma,
+    and its line."""
     root = scan(text)
     assert root is not None
     holder = root
@@ -167,7 +167,7 @@ def _removal(text: str, holder: Node, member: Member) -> list[Edit]:
 
 
 def _cut_from(text: str, token: Token, start: int, end: int) -> int:
-    """Where the cut begins: right after what precedes the member, so that no empty line remains.
+    """The start of the cut: directly after what precedes the member, so that no empty line remains.
     Behind a `//` comment the line end must stay if anything follows, or it would swallow that."""
     blanks = _BLANKS.match(text, end)
     follows = blanks.end() if blanks else end
@@ -176,7 +176,8 @@ def _cut_from(text: str, token: Token, start: int, end: int) -> int:
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> str:
-    """From the end, so that places before stay right; of two at one place the first stays first."""
+    """Applies edits from the end, so that earlier positions stay valid; two at one position keep
+    their order."""
     in_order = sorted(edits, key=lambda edit: edit.start)
     for edit in in_order[::-1]:
         text = text[: edit.start] + edit.new + text[edit.end :]
@@ -195,7 +196,7 @@ def _text(text: str) -> str:
 
 
 def _pretty(value: Any, indent: str, unit: str, newline: str) -> str:
-    """Objects over several lines; lists, which here are short, on one."""
+    """JSON with objects over several lines and lists, which are short, on one."""
     if not isinstance(value, dict) or not value:
         return _one_line(value, compact=False)
     inner = indent + unit
@@ -211,7 +212,7 @@ def _one_line(value: Any, *, compact: bool) -> str:
 
 
 def _is_one_line(text: str, root: Node, holder: Node) -> bool:
-    """Whether an object is kept on one line; an empty one is as the whole file is."""
+    """Whether an object is on one line; an empty one follows the whole file."""
     span = holder if holder.members else root
     return bool(span.members) and "\n" not in text[span.start : span.end]
 
@@ -227,7 +228,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _indent(text: str, at: int) -> str:
-    """The white space that the line of this place begins with."""
+    """The white space at the beginning of this position's line."""
     found = _BLANKS.match(text, _line_start(text, at))
     return found[0] if found else ""
 
@@ -242,7 +243,7 @@ def _indent_of_members(text: str, node: Node) -> str | None:
 
 
 def _unit(text: str, root: Node) -> str:
-    """How far a level is indented, as far as the file shows it."""
+    """The indentation of one level, as far as the file shows it."""
     inner = _indent_of_members(text, root)
     return (inner or "").removeprefix(_indent(text, root.start)) or _UNIT
 
@@ -277,13 +278,13 @@ def _kind(text: str, node: Node) -> str:
 
 
 def items_at(text: str, path: Sequence[str]) -> list[Any] | None:
-    """The items of the list at a path; None where there is none."""
+    """The items of the list at a path; None if there is none."""
     node = _list_at(text, path)
     return None if node is None else [value_of(text, item) for item in node.items]
 
 
 def with_item(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at the end of the list at a path, which is made where it is missing."""
+    """The text with a value at the end of the list at a path, which is created if it is missing."""
     node = _list_at(text, path)
     if node is None:
         return json_text.with_value(text, path, [value])
@@ -305,7 +306,7 @@ def with_item(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def without_items(text: str, path: Sequence[str], is_gone: Callable[[Any], bool]) -> str:
-    """The text without some items of the list at a path; a list that has none left stays empty."""
+    """The text without some items of the list at a path; the list stays, even if it is empty."""
     while True:
         node = _list_at(text, path)
         places = () if node is None else range(len(node.items))
@@ -336,7 +337,7 @@ def _without(text: str, node: Node, at: int) -> str:
 
 
 def _comma_in(text: str) -> int:
-    """Where the comma is in text of white space and comments only; -1 without one."""
+    """The position of the comma in white space and comments; -1 if there is none."""
     at = 0
     while at < len(text):
         if text.startswith("//", at):

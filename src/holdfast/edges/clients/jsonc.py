@@ -1,4 +1,4 @@
-"""Reads JSON with comments and trailing commas into nodes that know their place in the text.
+"""Reads JSON with comments and trailing commas into nodes with their position in the text.
 
 It only reads: what to change, and how it should look, is for `json_text`. It is as strict as JSON
 but for those two, since a client must be able to read what we leave. What is plain JSON inside the
@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\
 
 
 def _refuse_constant(name: str) -> None:
-    """NaN and Infinity, which the standard library would let through, are not JSON."""
+    """Refuses NaN and Infinity, which the standard library accepts, but which are not JSON."""
     raise ValueError(name)
 
 
@@ -36,7 +36,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 class Malformed(Exception):
-    """The text is not what it should be; `at` is the place in it, counted from 0."""
+    """The text is malformed; `at` is the position, counted from 0."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)

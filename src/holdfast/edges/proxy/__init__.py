@@ -27,14 +27,14 @@ PORT = 7769  # PROX on the keys of a telephone
 KEY_VARIABLE = "HOLDFAST_PROXY_KEY"
 KEY_FILE = "proxy.key"
 _MAKE_KEY = "holdfast proxy --make-key"
-# An answer that is on its way when the proxy ends may take this long.
+# When the proxy stops, answers in progress may take this long.
 _STOP_S = 10
 # Longer than clients keep a connection: none is closed while a client is about to use it.
 _IDLE_S = 75.0
 
 
 def upstream_key(variable: str | None) -> str:
-    """The endpoint's key, from the environment variable that was named."""
+    """The endpoint's key, from the environment variable of the setting."""
     if not variable:
         return ""
     key = os.environ.get(variable, "").strip()
@@ -72,7 +72,7 @@ def serve(
     hosts: Sequence[str] = (),
     quiet: bool = False,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key of its own."""
+    """Serves until SIGTERM or SIGINT. Other machines are served only with a key for the proxy."""
     here = listening.is_loopback(host)
     endpoint_key = upstream_key(key_from)
     # Without a key, others could use up the endpoint's key or read this memory.

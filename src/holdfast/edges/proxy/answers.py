@@ -27,7 +27,7 @@ class ModelAnswer(NamedTuple):
 
 
 class AnswerReader:
-    """Takes the bytes of one answer."""
+    """Reads the bytes of one answer."""
 
     def __init__(self, format_: Format, content_type: str, encoding: str) -> None:
         self._unpack = _unpacker(encoding)
@@ -41,7 +41,7 @@ class AnswerReader:
         self.id_comes_last = format_.name == "responses" and not is_stream
 
     def feed(self, data: bytes) -> None:
-        """Raises nothing: what cannot be read is given up."""
+        """Never raises: an answer that cannot be read is dropped."""
         if self._given_up or self._unpack is None:
             return
         try:
@@ -66,11 +66,11 @@ class AnswerReader:
 
     @property
     def stream_id(self) -> str:
-        """The id of an answer that is a stream, as soon as it came."""
+        """The id of a streamed answer, as soon as it has arrived."""
         return "" if self._rows is None else self._rows.id
 
     def answer(self) -> ModelAnswer | None:
-        """What was answered; None where that is not known."""
+        """The answer; None if it could not be read."""
         if self._given_up:
             return None
         if self._rows is not None:
@@ -98,7 +98,7 @@ def _unpacker(encoding: str) -> Callable[[bytes], bytes] | None:
 
 
 class Lines:
-    """Server-sent events, cut out of bytes that come in any pieces; the data of each."""
+    """The data of server-sent events, from bytes that arrive in any pieces."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -121,7 +121,7 @@ class Lines:
 
 
 def _line_end(data: bytearray) -> tuple[int, int] | None:
-    """Where the first line ends and where the next one begins."""
+    """The end of the first line and the start of the next one."""
     feed, back = data.find(b"\n"), data.find(b"\r")
     if back >= 0 and (feed < 0 or back < feed):
         if back + 1 == len(data):
@@ -131,7 +131,7 @@ def _line_end(data: bytearray) -> tuple[int, int] | None:
 
 
 class _Text:
-    """A text that grows up to a length."""
+    """A text that grows up to a maximum length."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -67,7 +67,7 @@ _LOG_S = 10.0
 
 
 class Options(NamedTuple):
-    """How a proxy runs; see the settings `proxy.*`."""
+    """The options of a proxy; see the settings `proxy.*`."""
 
     upstream: Upstream
     # The endpoint's key, where clients have none of their own.
@@ -96,7 +96,7 @@ def create_app(memory: ProxyMemory, options: Options) -> Starlette:
 
 
 class Proxy:
-    """Forwards requests; see the module."""
+    """Forwards requests, as the module's docstring describes."""
 
     def __init__(self, memory: ProxyMemory, options: Options) -> None:
         self.memory = memory
@@ -109,7 +109,7 @@ class Proxy:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Holds the connections to the endpoint."""
+        """Opens the connections to the endpoint, and closes them at the end."""
         async with httpx2.AsyncClient(
             # This machine itself is asked without a proxy of the environment.
             trust_env=not self.options.upstream.is_local,
@@ -202,7 +202,7 @@ def _log(
     late: _Preparation | None,
     answer: ModelAnswer | None,
 ) -> None:
-    """Logs what was said. A request that went on without memory is prepared by now, or here."""
+    """Logs the turn. A request that was forwarded without memory is prepared by now, or here."""
     if exchange is None and late is not None:
         exchange = late()
         if exchange is not None and answer is not None:
@@ -227,14 +227,14 @@ class _Request:
         self._is_read = anyio.Event()
 
     async def forward(self) -> None:
-        """Ends when the answer was sent, or when the client has gone."""
+        """Returns when the answer was sent, or the client has disconnected."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, group.cancel_scope)
             await self._exchange()
             group.cancel_scope.cancel()
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
-        """Ends the request when its client has gone."""
+        """Ends the request when its client has disconnected."""
         await self._is_read.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass
@@ -302,7 +302,7 @@ class _Request:
         return packed in ("", "identity")
 
     async def _rest(self, data: bytes) -> AsyncIterator[bytes]:
-        """A body that is sent on as it comes."""
+        """A body that is forwarded as it arrives."""
         yield data
         while True:
             with anyio.fail_after(self._proxy.options.body_s):
@@ -313,7 +313,7 @@ class _Request:
                 return
 
     def _preparation(self, data: bytes) -> _Preparation | None:
-        """What memory makes of the request; None where it takes no part."""
+        """The request with memory; None if memory is not used for it."""
         format_, memory = self._route.format, self._proxy.memory
         if format_ is None or not self._is_plain():
             return None
@@ -323,7 +323,8 @@ class _Request:
         return _Preparation(lambda: memory.prepare(format_, data, hub=hub, session=session))
 
     async def _open(self, data: bytes, rest: bool) -> httpx2.Response | None:
-        """The endpoint's answer up to its body. An endpoint that cannot be had is an answer too."""
+        """The endpoint's answer up to its body. If the endpoint cannot be reached, an error
+        response."""
         options = self._proxy.options
         raw: list[tuple[bytes, bytes]] = list(self._scope["headers"])
         headers = request_headers(raw, key=options.upstream_key)
@@ -357,7 +358,7 @@ class _Request:
     async def _relay(
         self, response: httpx2.Response, exchange: Exchange | None, late: _Preparation | None
     ) -> None:
-        """Sends the answer on, and logs what was said, also where memory was late to prepare it."""
+        """Forwards the answer, and logs the turn, even if memory was late to prepare it."""
         format_ = self._route.format
         takes_part = exchange is not None or late is not None
         reader = None
@@ -432,10 +433,10 @@ class _Upload(NamedTuple):
 
 
 class _Gone(Exception):
-    """The client went away before it had sent its request."""
+    """The client disconnected before it had sent its request."""
 
 
 def problem(status: int, kind: str, message: str) -> JSONResponse:
-    """An error in a shape that clients of both APIs read."""
+    """An error in a form that clients of both APIs understand."""
     error = {"type": kind, "code": kind, "message": f"Holdfast proxy: {message}", "param": None}
     return JSONResponse({"type": "error", "error": error}, status)

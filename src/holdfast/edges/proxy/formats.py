@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What a tool answered, and the call that it answers."""
+    """The result of a tool, and the call that it answers."""
 
     id: str
     call: str
@@ -50,7 +50,7 @@ class ToolResult(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """What memory needs to know of a request."""
+    """The parts of a request that memory needs."""
 
     said: tuple[Said, ...] = ()
     # Those behind the last message of the person.
@@ -67,7 +67,7 @@ class ModelRequest(NamedTuple):
 
     @property
     def is_stateful(self) -> bool:
-        """Whether the endpoint holds the earlier messages, and what was added to them."""
+        """Whether the endpoint stores the earlier messages, with what was added to them."""
         return bool(self.continues)
 
 
@@ -216,13 +216,13 @@ class Messages:
 
 
 def cleaned(text: str) -> str:
-    """What a person typed, without what clients and hooks put beside it, and without halves of
+    """The text that a person typed, without additions of clients and hooks, and without halves of
     characters."""
     return _SURROGATES.sub("\ufffd", _REMINDERS.sub("", without_injected(text)).strip())
 
 
 def text_of(content: Any) -> str:
-    """The text of a message: a plain one, or its parts of text."""
+    """The text of a message: a plain text, or its text parts."""
     if isinstance(content, str):
         return cleaned(content)
     parts = [part.get("text") for _, part in _rows(content) if part.get("type") in _TEXT_PARTS]
@@ -264,7 +264,7 @@ def _with_blocks(messages: Any, blocks: Mapping[int, str], kind: str) -> list[An
 
 
 def _before_words(content: Any, block: str, kind: str) -> Any:
-    """Puts a block before the question, but after results of tools, which must come first."""
+    """Inserts a block before the question, but after results of tools, which must come first."""
     if isinstance(content, str):
         return _before(content, block)
     if not isinstance(content, list):
@@ -291,7 +291,7 @@ def _appended(content: Any, block: str, kind: str) -> Any:
 
 
 def _rows(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a list, with their places."""
+    """The objects of a list, with their positions."""
     for place, one in enumerate(value if isinstance(value, list) else ()):
         if isinstance(one, dict):
             yield place, one
@@ -318,7 +318,7 @@ _HOPS = frozenset(
         *("proxy-connection", "transfer-encoding", "upgrade", "http2-settings", "expect"),
     )
 )
-# Of a request: made anew, of this machine, or of a browser.
+# Headers of a request that are replaced, concern this machine, or come from a browser.
 _KEPT_HERE = frozenset(
     (
         *("host", "content-length", "accept-encoding", "cookie", "origin", "referer", "forwarded"),
@@ -334,7 +334,7 @@ Header = tuple[bytes, bytes]
 
 
 class Route(NamedTuple):
-    """A path that is forwarded, by its methods; with a format, memory takes part."""
+    """A path that is forwarded, and its methods. With a format, memory is added."""
 
     methods: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -369,7 +369,7 @@ _ADDRESS = re.compile(r"[\x21-\x7e]+")
 
 
 class NoRoute(Exception):
-    """Nothing is forwarded from this path, or not with this method."""
+    """This path, or this method of it, is not forwarded."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -384,7 +384,7 @@ class Upstream(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Upstream:
-        """The endpoint, from what a person typed."""
+        """Parses the endpoint's URL as a person typed it."""
         hint = "Name the address of the API: --upstream https://api.openai.com/v1"
         try:
             parts = urlsplit(text.strip())
@@ -404,7 +404,7 @@ class Upstream(NamedTuple):
         return cls(f"{parts.scheme}://{parts.netloc}{path}", is_loopback(host))
 
     def address(self, path: str, query: bytes) -> str:
-        """Where a request for a path that is forwarded goes."""
+        """The URL at the endpoint for a forwarded path."""
         rest = quote(path.removeprefix(PREFIX), safe="/:@")
         text = query.decode("ascii", "replace")
         return f"{self.url}{rest}" + (f"?{quote(text, safe=_QUERY_SAFE)}" if text else "")
@@ -415,7 +415,7 @@ _QUERY_SAFE = "%&=+/:;,?@!$'()*~-._[]"
 
 
 def route_of(method: str, path: str) -> Route:
-    """The row of the table; NoRoute for anything else."""
+    """The row of the table for a path; raises NoRoute for any other."""
     inner = path.removeprefix(PREFIX)
     if inner == path:
         raise NoRoute(404)
@@ -429,7 +429,7 @@ def route_of(method: str, path: str) -> Route:
 
 
 def request_headers(given: Iterable[Header], *, key: str = "") -> list[Header]:
-    """What is sent on. With a key of our own, it takes the place of the client's."""
+    """The headers that are forwarded. A key of the proxy replaces the client's."""
     rows = [(name.lower(), value) for name, value in given]
     dropped = _KEPT_HERE | _HOPS | _named_by_connection(rows)
     kept = [
@@ -454,7 +454,7 @@ def _with_key(rows: list[Header], key: str) -> list[Header]:
 
 
 def response_headers(given: Iterable[Header]) -> list[Header]:
-    """What a client gets."""
+    """The headers of the response to the client."""
     rows = [(name.lower(), value) for name, value in given]
     dropped = _DROPPED | _HOPS | _named_by_connection(rows)
     return [
@@ -466,7 +466,7 @@ def response_headers(given: Iterable[Header]) -> list[Header]:
 
 
 def _named_by_connection(rows: Iterable[Header]) -> set[str]:
-    """Headers that were meant for the connection alone. A client must not take a key off the
+    """Headers that apply to the connection only. A client must not remove a key from the
     request in this way."""
     names = b",".join(value for name, value in rows if name == b"connection")
     found = {name.strip().lower() for name in names.decode("latin-1").split(",")}
@@ -474,7 +474,7 @@ def _named_by_connection(rows: Iterable[Header]) -> set[str]:
 
 
 def client_keys(headers: Mapping[str, str]) -> list[str]:
-    """The keys that a client brought for this proxy."""
+    """The keys for this proxy that a client sent."""
     found = [headers.get(KEY_HEADER, ""), headers.get("x-api-key", ""), headers.get("api-key", "")]
     kind, _, given = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":

@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, and what that conversation was given.
+"""Finds the conversation of a request, and remembers what that conversation was given.
 
 The APIs have no sessions: each request holds the whole conversation, without what the proxy added
 to it. So the same text is added at the same place each time: the model sees it once, and the
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.edges.proxy.formats import Body, Format
 
 
-# Conversations that are known; the one that was used longest ago goes first.
+# Known conversations; the least recently used one is dropped first.
 _CONVERSATIONS_MAX = 1_000
 # Messages of one conversation that have a block, and names of what it has logged.
 _BLOCKS_MAX = 300
@@ -54,7 +54,7 @@ _SESSION_CHARS_MAX = 200
 
 
 class Conversation:
-    """What is known of one conversation. Use it under its lock."""
+    """The state of one conversation. Use it under its lock."""
 
     def __init__(self, session: str, hub: str) -> None:
         self.session = session
@@ -87,7 +87,7 @@ class FoundConversation(NamedTuple):
 
 
 class Conversations:
-    """All that are known. Several threads use it."""
+    """All known conversations. Several threads use it."""
 
     def __init__(
         self, new_id: Callable[[], str], clock: Callable[[], float] = time.monotonic
@@ -100,7 +100,8 @@ class Conversations:
         self._sessions: OrderedDict[str, str] = OrderedDict()
 
     def find(self, asked: ModelRequest, hub: str, named: str = "") -> FoundConversation:
-        """The conversation, a new one where it is not known. `named` is its name in a header."""
+        """The conversation of a request; a new one if it is not known. `named` is its name in a
+        header."""
         marks = marks_of(asked, hub)
         with self._lock:
             session = _clean(named or asked.session) or self._by_messages(asked, hub, marks)
@@ -115,13 +116,13 @@ class Conversations:
         return FoundConversation(conversation, marks)
 
     def can_be_continued(self, found: FoundConversation, response_id: str) -> None:
-        """Notes the id of a response, by which a later request may continue it."""
+        """Records the id of a response, by which a later request may continue it."""
         conversation = found.conversation
         with self._lock:
             self._mark(_response_mark(conversation.hub, response_id), conversation.session)
 
     def answered(self, found: FoundConversation, text: str) -> None:
-        """Notes how the conversation goes on, so that the next request is known by it."""
+        """Records how the conversation continues, so that the next request is recognised."""
         conversation = found.conversation
         with self._lock:
             conversation.answered_at = self._clock()
@@ -139,7 +140,7 @@ class Conversations:
         return self._new_id()
 
     def _is_over(self, hub: str, session: str) -> bool:
-        """Whether a first message that is known begins another conversation."""
+        """Whether a known first message begins another conversation."""
         conversation = self._known.get((hub, session))
         if conversation is None or conversation.answered_at is None:
             return conversation is None
@@ -153,7 +154,7 @@ class Conversations:
 
 
 def marks_of(asked: ModelRequest, hub: str) -> tuple[str, ...]:
-    """A mark for each message: of its words, and of all that was said before. Where the endpoint
+    """A mark for each message: a digest of its words and of everything before it. If the endpoint
     holds what was said before, the id of the continued response is used instead."""
     mark = _digest(hub, asked.person, asked.continues)
     marks = []
@@ -189,7 +190,7 @@ _CALL_CHARS_MAX = 500
 
 
 class Exchange(NamedTuple):
-    """A request on its way: what was asked, in which conversation, and the body to send; None
+    """A request in progress: the parsed request, its conversation, and the body to send; None
     where nothing was added."""
 
     hub: HubMemory
@@ -208,7 +209,7 @@ class Exchange(NamedTuple):
 
 
 class ProxyMemory:
-    """The memory behind a proxy. `hub` is the one for requests that name none."""
+    """The memory behind a proxy. `hub` is used for requests that name none."""
 
     def __init__(self, memory: Holdfast, hub: str = "", folder: str = "") -> None:
         self.memory = memory
@@ -223,7 +224,7 @@ class ProxyMemory:
         return self.memory.home
 
     def load_model(self) -> None:
-        """Loads the embedding model; until then prompts are answered by words."""
+        """Loads the embedding model; until then, prompts are matched by words only."""
         embedder = self.memory.core.embedder
         if embedder is not None:
             with suppress(HoldfastError, OSError, ImportError):
@@ -235,7 +236,7 @@ class ProxyMemory:
     def prepare(
         self, format_: Format, data: bytes, *, hub: str = "", session: str = ""
     ) -> Exchange | None:
-        """Reads a request and adds to it what is remembered; None for what is no request."""
+        """Reads a request and adds memory to it; None if it is not a valid request."""
         try:
             body = json.loads(data)
         except (ValueError, RecursionError):
@@ -259,7 +260,7 @@ class ProxyMemory:
         return exchange._replace(body=_encoded(format_.add(body, standing, blocks)))
 
     def _texts(self, exchange: Exchange) -> tuple[str, dict[int, str]]:
-        """The text for the instructions, and those before messages, by their places."""
+        """The text for the instructions, and the texts before messages, by position."""
         conversation, marks = exchange.found.conversation, exchange.found.marks
         if conversation.standing is None:
             conversation.standing = prompt_blocks.start_block(self.memory, exchange.hub)
@@ -298,7 +299,7 @@ class ProxyMemory:
         )
 
     def _refresh(self, hub: HubMemory, conversation: Conversation) -> None:
-        """Takes out what was forgotten, changed or superseded since it was given."""
+        """Removes memories that were forgotten, changed or superseded since they were given."""
         standing = conversation.standing
         if standing is not None and not prompt_blocks.is_current(self.memory, standing):
             conversation.standing = prompt_blocks.start_block(self.memory, hub)
@@ -315,7 +316,7 @@ class ProxyMemory:
             self._conversations.can_be_continued(exchange.found, response_id)
 
     def log(self, exchange: Exchange, answer: ModelAnswer | None) -> None:
-        """Logs what the person said, what tools answered, and how the model answered in the end.
+        """Logs the person's message, the results of tools, and the model's final answer.
         Each is logged once, however often a client sends it."""
         conversation, asked = exchange.found.conversation, exchange.asked
         with conversation.lock:
@@ -375,7 +376,7 @@ class ProxyMemory:
     # What a session was given
 
     def _note(self, exchange: Exchange, block: PromptBlock, event: str) -> None:
-        """Notes it in the file of the session, for `holdfast session` and the page."""
+        """Records what was given in the session's file, for `holdfast session` and the web page."""
         session, hub = exchange.found.conversation.session, exchange.hub
         at = to_text(self.memory.core.now())
         with opened(self.home, CLIENT, session) as state:
