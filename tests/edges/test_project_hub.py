@@ -410,3 +410,27 @@ def test_turns_that_are_forgotten_in_a_project_are_forgotten_in_the_persons_own_
         assert "I live in Lisbon, and I like kites." in left
         assert not any("Ines" in one for one in left)
         assert "Ines" not in web.context("Who is Ines?")
+
+
+@pytest.mark.parametrize("wanted", ["session", "since", "about"])
+def test_turns_that_are_in_the_persons_own_log_alone_are_forgotten_with_their_session(
+    memory: holdfast.Holdfast, tmp_path: Path, wanted: str
+) -> None:
+    """Where others read the project, what is about the person is in no log but theirs."""
+    web, own = project(memory, tmp_path / "web"), memory.hub()
+    memory.set_member("bob", "viewer", hub=web.name)
+    own.observe_turn("My wife is called Ines.", "Ines.", session="another")
+    since = memory.core.now()
+    memory.core.clock.tick(hours=1)  # type: ignore[attr-defined]
+    web.observe_turn("The trunk is called maple.", "Maple.", session="s")
+    memory.core.clock.tick(minutes=1)  # type: ignore[attr-defined]
+    web.observe_turn("My wife is called Ines.", "", session="s", turn="a")
+    memory.core.clock.tick(minutes=1)  # type: ignore[attr-defined]
+    web.observe_turn("", "Ines is a fine name.", session="s", turn="a")
+    asked = {"session": "s", "since": since, "about": "Ines"}
+    total = 2 if wanted == "about" else 4
+    seen = web.forget_turns(**{wanted: asked[wanted]}, dry_run=True)
+    assert seen.total == len(seen.turns) == total
+    assert web.forget_turns(**{wanted: asked[wanted]}).total == total
+    assert [turn.session for turn in own.turns()] == ["another", "another"]
+    assert len(web.turns()) == (2 if wanted == "about" else 0)

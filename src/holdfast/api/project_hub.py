@@ -408,15 +408,22 @@ class ProjectHub(HubMemory):
         asked = {"since", "until", "session", "about", "turns"} & call.values.keys()
         wanted = {name: call.values[name] for name in asked}
         is_dry = bool(call.values.get("dry_run"))
-        parts = parts_beside(self.scope, call.own.scope, **wanted, dry_run=is_dry)
+        is_shared = _is_shared(self)
+        parts = parts_beside(
+            self.scope, call.own.scope, **wanted, is_shared=is_shared, dry_run=is_dry
+        )
         # First, because nothing says which they are once the turns here are gone.
         how = {name: value for name, value in call.values.items() if name not in asked}
         theirs = call.own.forget_turns(turns=parts, **how) if parts else None
         ours: ForgottenTurns = call.here()
         if theirs is None:
             return ours
-        # They are parts of the same turns, so only the memories are more.
-        return ours._replace(memories=(*theirs.memories, *ours.memories))
+        found = ours._replace(memories=(*theirs.memories, *ours.memories))
+        if not is_shared:
+            # They are parts of the same turns, so only the memories are more.
+            return found
+        turns = sorted([*theirs.turns, *ours.turns], key=lambda turn: turn.at)
+        return found._replace(total=ours.total + theirs.total, turns=tuple(turns))
 
     def _on_undo(self, call: _Call) -> Undone:
         """Undoes the last change set of either hub, or the one named, in whichever hub it is."""

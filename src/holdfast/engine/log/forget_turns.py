@@ -203,20 +203,22 @@ def parts_beside(
     session: str | None = None,
     about: str | None = None,
     turns: Sequence[str] = (),
+    is_shared: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
     """The ids of the turns in the person's own log that are parts of turns of a project's log which
-    meet all conditions: what the person said about themselves is in both. With `about`, only parts
-    that contain the words themselves."""
+    meet all conditions: what the person said about themselves is in both, or, if others can read
+    the project, only there. With `about`, only parts that contain the words themselves."""
     wanted = _wanted(since, until, session, about, turns)
     if wanted.words:
         for hub_id in (scope.hub_id, beside.hub_id):
             late_words.index_late_turns(scope.core, hub_id, wait=not dry_run)
+    alone = _alone_beside(scope, beside, wanted) if is_shared else []
     said: dict[str | None, list[Turn]] = {}
     for one in _read_turns(scope, wanted):
         said.setdefault(one.session, []).append(one)
     if not said:
-        return []
+        return alone
     times = [one.at for some in said.values() for one in some]
     around = _Wanted(
         min(times) - traces.SAME_MOMENT,
@@ -228,11 +230,23 @@ def parts_beside(
     )
     for some in said.values():
         some.sort(key=_TIME)
-    return [
+    parts = [
         part.id
         for part in _read_turns(beside, around)
         if any(_is_part(part, one) for one in _said_with(part, said.get(part.session, [])))
     ]
+    return list(dict.fromkeys([*alone, *parts]))
+
+
+def _alone_beside(scope: Scope, beside: Scope, wanted: _Wanted) -> list[str]:
+    """The turns in the person's own log that meet all conditions and are of the session named, or
+    of one that has turns in the project's log."""
+    found = [one for one in _read_turns(beside, wanted) if one.session is not None]
+    sessions = {one.session for one in found}
+    if wanted.session is None:
+        with scope.core.read() as reader:
+            sessions = {one for one in sessions if reader.turns(scope.hub_id, limit=1, session=one)}
+    return [one.id for one in found if one.session in sessions]
 
 
 _TIME = attrgetter("at")
