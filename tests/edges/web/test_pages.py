@@ -58,6 +58,17 @@ def test_a_page_of_the_list_is_full_without_lines_that_a_memory_repeats(tmp_path
     assert len(set(shown)) == 30, shown
 
 
+def test_turns_without_a_session_are_shown_however_many_others_came_since(
+    client: TestClient, memory: Holdfast
+) -> None:
+    hub = memory.hub()
+    hub.log_turn("user", "Said outside of any session")
+    for number in range(500):
+        hub.log_turn("user", f"Word {number}", session="s")
+    assert "Said outside of any session" in client.get("/h/default/log").text
+    assert "Word 499" not in client.get("/h/default/log").text
+
+
 def test_where_a_memory_is_from_is_said_in_words(client: TestClient, memory: Holdfast) -> None:
     for source in SOURCES:
         memory.hub().remember(f"Came in by {source}", source=source)

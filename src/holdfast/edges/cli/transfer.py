@@ -198,7 +198,7 @@ def _opened(path: str) -> IO[bytes]:
 
 
 def _hint_for(path: str) -> str:
-    """What to do where the name may be meant for a program whose memories can be imported."""
+    """What to do if the name may be that of a program with memories to import."""
     from holdfast.edges.cli.command import nearest
     from holdfast.importers import importers
 

@@ -73,7 +73,7 @@ async def events(
     call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
 ) -> StreamingResponse:
     """Streams the changes of a hub from now on, or since the last event received. `change` has a
-    change set and the memories it touched; `text` has memories whose files or pages have been read;
+    change set and the memories it touched; `text` has memories that got the text of a file or page;
     `purge` lists for members what was removed permanently; `missed` asks the client to fetch
     everything again; `end` closes the stream."""
     state = call.request.app.state

@@ -12,6 +12,7 @@ from holdfast.edges.hooks.state_files import states_of
 from holdfast.edges.web.rendering import query_string
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.context.styles import STYLES
+from holdfast.engine.log.turns import turns_without_session
 from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
@@ -127,9 +128,10 @@ def _log(visit: Visit) -> Response:
     """One conversation; the page scrolls to the chosen turn."""
     hub = visit.hub("read_log")
     session = visit.query("session") or None
-    turns = hub.turns(limit=_TURNS_MAX, session=session)[::-1]
     if session is None:
-        turns = [turn for turn in turns if turn.session is None]
+        turns = turns_without_session(hub.scope, limit=_TURNS_MAX)[::-1]
+    else:
+        turns = hub.turns(limit=_TURNS_MAX, session=session)[::-1]
     prompts = _with_given(turns, _given(visit, hub, session) if session else [])
     values = {"tab": "agent", "prompts": prompts, "chosen": visit.query("turn")}
     return visit.page("log.html", values | {"session": session})

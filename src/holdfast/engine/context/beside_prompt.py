@@ -84,11 +84,11 @@ def prompt_lines(
         return []
     core = next(iter(scopes.values())).core
     with core.read() as reader:
-        told = list(_given_memories(reader, scopes, given))
-        sources = {source for memory in told for source in made_from(memory)}
-        sources |= {memory.origin.turn for memory in told if memory.origin is not None}
+        earlier = list(_given_memories(reader, scopes, given))
+        sources = {source for memory in earlier for source in made_from(memory)}
+        sources |= {memory.origin.turn for memory in earlier if memory.origin is not None}
         asked = _terms(prompt)
-        known = [_terms(memory.content) for memory in told]
+        known = [_terms(memory.content) for memory in earlier]
         groups: list[list[PromptLine]] = []
         shown = set(given)
         for hit in hits:
@@ -105,7 +105,7 @@ def prompt_lines(
 
 
 def _is_known(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
-    # A turn whose words are all in the prompt may answer 'did I say this, and when?'.
+    # A turn with no words beyond the prompt may answer 'did I say this, and when?'.
     new = words - asked or words
     return any(new <= one for one in known)
 

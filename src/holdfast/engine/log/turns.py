@@ -293,6 +293,25 @@ def turns(
         return with_notes(scope, reader, found)
 
 
+# Turns that are read at a time, and how often, to find those without a session.
+_SCAN_BATCH, _SCAN_BATCHES_MAX = 500, 100
+
+
+def turns_without_session(scope: Scope, *, limit: int) -> list[Turn]:
+    """Turns that belong to no session, newest first, among the newest 50,000 of the log."""
+    check_count(limit)
+    out: list[Turn] = []
+    before: str | None = None
+    with scope.read() as reader:
+        for _ in range(_SCAN_BATCHES_MAX):
+            batch = reader.turns(scope.hub_id, limit=_SCAN_BATCH, before=before)
+            out += [turn for turn in batch if turn.session is None]
+            if len(out) >= limit or len(batch) < _SCAN_BATCH:
+                break
+            before = batch[-1].id
+        return with_notes(scope, reader, out[:limit])
+
+
 class Speaker(NamedTuple):
     """A named speaker in the log: the number of their turns, and the time of the last."""
 
