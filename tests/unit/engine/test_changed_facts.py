@@ -38,7 +38,9 @@ def outcome(memory: Holdfast, hub: str, pair: Pair) -> str:
     return "named" if result.close_to is not None else "beside"
 
 
-@pytest.mark.parametrize("name", ["dev", "held_out", "told_dev", "told_held_out", "2_held_out"])
+@pytest.mark.parametrize(
+    "name", ["dev", "held_out", "told_dev", "told_held_out", "2_held_out", "3_dev"]
+)
 def test_updates_are_superseded_or_named_and_nothing_else_is_superseded(
     tmp_path: Path, name: str
 ) -> None:

@@ -256,6 +256,28 @@ def test_what_changes_a_memory_later_in_its_session_comes_behind_it(tmp_path: Pa
         ]
 
 
+def test_what_may_replace_a_turn_comes_before_it(hub: HubMemory, clock: FixedClock) -> None:
+    hub.observe_turn("The rent is 1,150 euros", "I see.", session="a", at=AT)
+    later = AT + timedelta(days=9)
+    text = "Bad news from the landlord. The rent goes up to 1,240 euros."
+    hub.observe_turn(text, "I see.", session="b", at=later)
+    hub.observe_turn("The rent of the garage is 80 euros", "I see.", session="c", at=later)
+    clock.tick(days=10)
+    found = [one for one in lines(hub.context("how much is the rent?")) if "garage" not in one]
+    assert [line.partition("] ")[0] for line in found if "assistant" not in line] == [
+        "- [turn 2026-01-23 user",
+        "- [turn 2026-01-14 user, perhaps outdated",
+    ]
+    assert "The rent goes up to 1,240 euros." in found[0]
+
+
+def test_what_was_said_before_is_no_news_of_a_memory(hub: HubMemory, clock: FixedClock) -> None:
+    hub.observe_turn("The rent goes up to 1,240 euros.", "I see.", session="b", at=AT)
+    clock.tick(days=2)
+    hub.remember("The rent is 1,300 euros")
+    assert "perhaps outdated" not in hub.context("how much is the rent?")
+
+
 @pytest.mark.parametrize(
     ("said", "label"),
     [

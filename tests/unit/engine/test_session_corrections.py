@@ -91,6 +91,30 @@ def test_a_new_session_is_shown_what_holds(
     assert len(over) <= over_most
 
 
+def test_of_two_statements_days_apart_the_newer_is_shown_first(tmp_path: Path) -> None:
+    pytest.importorskip("holdfast_embed_s", reason="the bundled model is not installed")
+    there = first = 0
+    lines = (DATA / "changed_facts_asked_dev.txt").read_text("utf-8").splitlines()
+    clock = FixedClock(MONDAY)
+    with holdfast.open(tmp_path, clock=clock, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_has_worker(True)
+        for n, (asked, old, new) in enumerate(line.split(" | ") for line in lines):
+            hub = memory.create_hub(f"pair-{n}")
+            for session, text in (("a", old), ("b", new)):
+                hub.observe_turn(text, "ok", session=session)
+                work_until_done(memory.core, memory.home)
+                clock.tick(days=10)
+            memory.core.wait()
+            block = hub.context(asked)
+            place = {text: block.find(f"] {text}") for text in (old, new)}
+            there += place[new] >= 0
+            first += place[new] >= 0 and (place[old] < 0 or place[new] < place[old])
+    print(there, first)
+    # Of 20. Before later statements were looked for, 13 and 1.
+    assert there >= 15
+    assert first >= 14
+
+
 Say = Callable[..., HubMemory]
 
 

@@ -15,12 +15,21 @@ from holdfast.text.slots.compare import (
     compare,
     slot_of,
     subject_of,
+    tells_of_change,
     terms_of_replaced,
 )
 from holdfast.text.slots.frames import frame_terms
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
 
 ALL = (*REPLACES, *CONTRADICTS, *SAME, *UNRELATED)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_change"),
+    [("My left knee hurts", False), ("The left lane is closed", False), ("Leo left us", True)],
+)
+def test_left_tells_of_a_change_as_a_verb_only(said: str, is_change: bool) -> None:
+    assert tells_of_change(said) is is_change
 
 
 def test_the_tables_are_as_long_as_promised() -> None:

@@ -160,7 +160,7 @@ def _later(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
     """What the person said later in the session that corrects or changes a turn of theirs."""
     if turn.role != "user":
         return []
-    return [one for one in follow_ups(reader, scope, turn) if one.belongs]
+    return [one for one in follow_ups(reader, Withheld(reader, scope), turn) if one.belongs]
 
 
 def _later_lines(later: Sequence[FollowUp], known: Collection[str]) -> Iterator[PromptLine]:

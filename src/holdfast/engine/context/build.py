@@ -16,16 +16,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit, Recalled
 from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.beside_prompt import reply_to
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
-from holdfast.engine.context.follow_ups import FollowUp, follow_ups, only_acknowledges, source_turn
+from holdfast.engine.context.follow_ups import (
+    FollowUp,
+    Newer,
+    follow_ups,
+    newer_statements,
+    only_acknowledges,
+    source_turn,
+)
 from holdfast.engine.context.items import (
     CATEGORIES,
     MARK,
+    MAYBE_OLD,
     CorrectedFact,
     by_weight,
     closest_first,
@@ -48,6 +57,9 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import query_terms
 from holdfast.text.classify.titles import listed_text
 from holdfast.text.clean import one_of
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 # How many hits of recall are considered.
 _RELEVANT_MAX = 8
@@ -278,7 +290,8 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     words = query_terms(asked)
     old = corrected_in(scope, found)
     known = (*outdated, *old)
-    lines, said_next = _relevant(request, found, words, known)
+    with scope.core.read() as reader:
+        lines, said_next = _relevant(request, reader, found, words, known)
     hits = newer_first(lines)
     relevant = {item.memory.id for item in hits}
     standing = [
@@ -296,14 +309,19 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
 
 
 def _relevant(
-    request: _Request, found: Recalled, words: Sequence[str], outdated: Sequence[CorrectedFact]
+    request: _Request,
+    reader: Reader,
+    found: Recalled,
+    words: Sequence[str],
+    outdated: Sequence[CorrectedFact],
 ) -> tuple[list[BlockItem], list[BlockItem]]:
     """The lines that answer, and what the person said next after the best of them. Of turns with
     the same words only the best is shown; a turn that only asks comes with its reply if that fits
-    into a line, and what was corrected later in its session with the correction."""
+    into a line, and what was corrected or changed later with what was said then."""
     scope, chars, elsewhere = request.scope, request.line_chars, request.elsewhere
     out: list[BlockItem] = []
     said_next: list[BlockItem] = []
+    later_than = _Later(reader, scope, elsewhere)
     said: set[str] = set()
     hits = for_question(found)
     sources = {hit.memory.origin.turn for hit in hits if hit.memory.origin is not None}
@@ -315,10 +333,17 @@ def _relevant(
             if _words_said(turn) in said or (elsewhere is not None and elsewhere(turn.session)):
                 continue
             said.add(_words_said(turn))
-        later = _later_words(scope, hit, elsewhere) if place < _FOLLOWED_MAX else []
+        later = later_than.words_after(hit) if place < _FOLLOWED_MAX else []
         note = _note(scope, turn, outdated) if turn is not None else ""
         if turn is not None and any(one.corrects for one in later):
             note = MARK
+        newer = later_than.newer(hit) if place < _FOLLOWED_MAX else []
+        note = note or (MAYBE_OLD if newer else "")
+        for found_later in newer:
+            words_said = _words_said(found_later.turn)
+            if found_later.turn.id not in sources and words_said not in said:
+                said.add(words_said)
+                out.append(_turn_item(scope, found_later.turn, found_later.text))
         is_withdrawn = turn is not None and any(one.takes_back for one in later)
         if not is_withdrawn:
             text = quoted(hit, words, chars)
@@ -335,8 +360,7 @@ def _relevant(
                 continue
             if one.takes_back and not one.says_more:
                 continue
-            day = day_named(scope, one.turn, text)
-            item = BlockItem(as_memory(one.turn), text, "relevant", day)
+            item = _turn_item(scope, one.turn, text)
             if one.belongs:
                 said.add(text.casefold())
                 out.append(item)
@@ -346,18 +370,45 @@ def _relevant(
     return out, [item for item in said_next if item.memory.id not in shown]
 
 
-def _later_words(
-    scope: Scope, hit: Hit, elsewhere: Callable[[str | None], bool] | None
-) -> list[FollowUp]:
-    """What the person said after a turn, or after that which a memory was made from, that belongs
-    to it."""
-    if (hit.turn or hit.memory.origin) is None or not scope.settings["context.turns"]:
-        return []
-    with scope.core.read() as reader:
-        turn = hit.turn or source_turn(reader, hit.memory)
-        if turn is None or (elsewhere is not None and elsewhere(turn.session)):
+def _turn_item(scope: Scope, turn: Turn, text: str) -> BlockItem:
+    return BlockItem(as_memory(turn), text, "relevant", day_named(scope, turn, text))
+
+
+class _Later:
+    """What the person said later that belongs to a hit. Usable as long as its reader."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        scope: Scope,
+        elsewhere: Callable[[str | None], bool] | None,
+    ) -> None:
+        self._reader = reader
+        self._withheld = Withheld(reader, scope)
+        self._elsewhere = elsewhere
+        self._is_on = scope.settings["context.turns"]
+
+    def words_after(self, hit: Hit) -> list[FollowUp]:
+        """What was said in the same session after a turn, or after that which a memory was made
+        from."""
+        if (hit.turn or hit.memory.origin) is None or not self._is_on:
             return []
-        return follow_ups(reader, scope, turn)
+        turn = hit.turn or source_turn(self._reader, hit.memory)
+        if turn is None or self._is_elsewhere(turn):
+            return []
+        return follow_ups(self._reader, self._withheld, turn)
+
+    def newer(self, hit: Hit) -> list[Newer]:
+        """What was said in any session that may be meant to replace a hit."""
+        if not self._is_on or (hit.turn and hit.turn.role != "user"):
+            return []
+        since = hit.turn.at if hit.turn else hit.memory.said_at
+        memory = hit.memory
+        found = newer_statements(self._reader, self._withheld, memory.hub_id, memory.content, since)
+        return [one for one in found if not self._is_elsewhere(one.turn)]
+
+    def _is_elsewhere(self, turn: Turn) -> bool:
+        return self._elsewhere is not None and self._elsewhere(turn.session)
 
 
 def _words_said(turn: Turn) -> str:

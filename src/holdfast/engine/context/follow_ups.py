@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from holdfast.engine.core import Scope
+from holdfast.domain.memory import TURN
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.sentences import sentence_spans
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 _TURNS_AFTER = 6
 
 
+# How many later turns with the words of a statement are compared with it, and how much of each.
+_LOOKED_AT = 8
+_SENTENCES_MAX = 3
+# Turns that are close to a statement share a rare word; ranking so many takes a millisecond or two.
+_POSTINGS_MAX = 1_000
+
+
 class FollowUp(NamedTuple):
     """What the person said later in a session: whether it is about the same thing, and so belongs
     next to it; whether it corrects it, or takes it back; and whether it says anything else."""
@@ -32,7 +40,7 @@ class FollowUp(NamedTuple):
     says_more: bool = True
 
 
-def follow_ups(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
+def follow_ups(reader: Reader, withheld: Withheld, turn: Turn) -> list[FollowUp]:
     """What the person said later that corrects or changes a turn of theirs; if nothing does, the
     next they said. For a reply of the agent that asks, the answer. Their own questions and thanks
     do not count."""
@@ -41,8 +49,8 @@ def follow_ups(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
     if turn.speaker is not None or turn.session is None:
         # Between people, others speak in between.
         return []
-    after = reader.turns_around(scope.hub_id, turn.id, before=0, after=_TURNS_AFTER)
-    said = _of_the_person(after, Withheld(reader, scope))
+    after = reader.turns_around(turn.hub_id, turn.id, before=0, after=_TURNS_AFTER)
+    said = _of_the_person(after, withheld)
     if turn.role == "assistant":
         return [FollowUp(said[0], belongs=True)] if _asks(turn) and said else []
     found = []
@@ -77,6 +85,44 @@ def _reply_before(turns: Sequence[Turn], said: Turn) -> str:
 
 def _asks(turn: Turn) -> bool:
     return turn.content.rstrip().endswith(("?", "？"))
+
+
+class Newer(NamedTuple):
+    """A later turn, and the sentence of it that may replace an older statement."""
+
+    turn: Turn
+    text: str
+
+
+def newer_statements(
+    reader: Reader, withheld: Withheld, hub_id: str, text: str, since: datetime
+) -> list[Newer]:
+    """What the person said after a time that may be meant to replace a statement, in any session:
+    close to it by its words, as `remember` names an older memory that a new one is close to."""
+    from holdfast.domain.query import Filter
+    from holdfast.store.values import TermQuery
+    from holdfast.text.slots.compare import close_terms, is_statement, may_be_about_the_same
+
+    text = " ".join(text.split())
+    if not is_statement(text) or not (words := close_terms(text)):
+        return []
+    query = TermQuery(words, by_rarity=True, postings_max=_POSTINGS_MAX)
+    wanted = Filter(layers=(TURN,), turns=True, since=since)
+    found = reader.search_terms(hub_id, query, wanted, limit=_LOOKED_AT)
+    turns = reader.turns_by_id(hub_id, [one.memory_id for one in found]).values()
+    later = [one for one in turns if one.at > since and one.speaker is None]
+    out = []
+    for turn in _of_the_person(later, withheld):
+        parts = _sentences(turn.content)
+        close = next((one for one in parts if may_be_about_the_same(one, text)), None)
+        if close is not None:
+            out.append(Newer(turn, close))
+    return out
+
+
+def _sentences(text: str) -> list[str]:
+    spans = list(sentence_spans(text))
+    return [" ".join(text[start:end].split()) for start, end in spans[:_SENTENCES_MAX]]
 
 
 def source_turn(reader: Reader, memory: Memory) -> Turn | None:

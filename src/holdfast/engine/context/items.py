@@ -141,6 +141,8 @@ _HELD = 0.75
 # The same turn in the logs of two hubs has not quite the same time.
 _SAME_MOMENT = timedelta(seconds=5)
 MARK = "since corrected"
+# The note on a turn that a later one may be meant to replace.
+MAYBE_OLD = "perhaps outdated"
 
 
 class CorrectedFact(NamedTuple):
