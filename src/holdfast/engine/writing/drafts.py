@@ -109,10 +109,16 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     names the invalid field."""
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
-    given = list(zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True))
-    # None means 'not given', also for a field that is never empty.
-    checked = {name: default for name, value, default in given if value is None}
-    checked |= clean_fields({name: value for name, value, default in given if value != default})
+    checked: dict[str, Any] = {}
+    given: dict[str, Any] = {}
+    for name, value, default in zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True):
+        if value is None:
+            # 'Not given', also for a field that is never empty.
+            if default is not None:
+                checked[name] = default
+        elif value is not default and value != default:
+            given[name] = value
+    checked |= clean_fields(given)
     checked["content"] = clean.clean_content(draft.content, bytes_max=bytes_max)
     out = draft._replace(**checked)
     refuse_backwards(out)

@@ -4,6 +4,7 @@ stability, category, tags and layer by the ordered rules in `rules.txt`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
@@ -252,11 +253,12 @@ def matching(table: str, text: str, words: frozenset[str]) -> ClassifyRule | Non
     if not text:
         return None
     without_cues, by_cue = _tried(table, text.isascii())
-    tried = set(without_cues)
-    for word in words:
-        tried.update(by_cue.get(word, ()))
-    for at in sorted(tried):
-        rule = rules()[table][at]
+    tried: Sequence[int] = without_cues
+    if cued := by_cue.keys() & words:
+        tried = sorted({*without_cues, *(at for word in cued for at in by_cue[word])})
+    of_table = rules()[table]
+    for at in tried:
+        rule = of_table[at]
         _, sign, _, _, _, inside, opening, pattern = rule
         if not (opening or pattern) or (opening and _compiled(opening).match(text)):
             return rule
