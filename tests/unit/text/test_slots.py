@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.analysis.terms import terms
 from holdfast.text.facts.statements import adds_nothing, read
+from holdfast.text.slots import frames
 from holdfast.text.slots.compare import (
     RELATIONS,
     Slot,
@@ -242,3 +245,15 @@ def test_any_two_texts_have_a_relation_and_a_reason(new: str, old: str) -> None:
 @given(text=st.sampled_from([text for pair in ALL for text in pair]))
 def test_a_text_is_the_same_as_itself(text: str) -> None:
     assert compare(text, text).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "signs"),
+    [("set to", "cut", frames._SET_TO), ("old value", "not", frames._BEFORE_OLD_VALUE)],
+)
+def test_every_form_of_a_pattern_has_a_sign(name: str, first: str, signs: tuple[str, ...]) -> None:
+    pattern = frames._PATTERNS[name].pattern
+    found = re.search(rf"\(\?:({first}\b[^()]*)\)( to)?", pattern)
+    assert found is not None
+    forms = [form + (found[2] or " ") for form in found[1].split("|")]
+    assert sorted(forms) == sorted(signs)

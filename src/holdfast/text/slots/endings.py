@@ -10,7 +10,14 @@ from functools import cache, lru_cache
 
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems
-from holdfast.text.slots.values import TermSets, Verdict, filled, index_terms, without_when
+from holdfast.text.slots.values import (
+    TermSets,
+    Verdict,
+    filled,
+    holds_any,
+    index_terms,
+    without_when,
+)
 from holdfast.text.tables import lazy, read_table
 
 
@@ -120,7 +127,7 @@ _WHO_IT_IS = lazy(r" (?i:my|our|their|his|her) [a-z]+,? (?=[A-Z])")
 
 def _lasting(said: Statement) -> tuple[str, str] | None:
     """What goes on, and for how long by now."""
-    if " for " not in (lowered := said.body.lower()) and " over " not in lowered:
+    if not holds_any(said.body.lower(), (" for ", " over ")):
         return None
     match = _LASTS.search(said.body)
     if match is None or said.denied:

@@ -21,6 +21,7 @@ from holdfast.text.slots.values import (
     Verdict,
     attribute_key,
     filled,
+    holds_any,
     index_terms,
     one_includes_other,
     plain_value,
@@ -113,8 +114,14 @@ def old_value_terms(now: Statement) -> TermSets:
     return [] if said is None else [_index_terms(said[1])]
 
 
+# One of these is before the value that a statement denies.
+_BEFORE_OLD_VALUE = ("not ", "no longer ", "instead of ", "rather than ")
+
+
 def _with_old_value(body: str) -> tuple[str, tuple[str, ...]] | None:
     """A statement without the value that it denies, and the words of that value."""
+    if not holds_any(body.lower(), _BEFORE_OLD_VALUE):
+        return None
     match = _PATTERNS["old value"].search(body)
     if match is None:
         return None
@@ -211,9 +218,21 @@ def difference(new: str, old: str) -> Difference | None:
     return Difference(one[:front], first, second, one[len(one) - back :] if back else ())
 
 
+# Each form of the pattern ends with one of these.
+_SET_TO = (
+    *("cut to", "raised to", "reduced to", "increased to", "lowered to"),
+    *("set to", "extended to", "shortened to", "bumped to"),
+)
+
+
+def _without_change(folded: str) -> str:
+    """'Was cut to 5' as 'is 5'."""
+    return _PATTERNS["set to"].sub("is", folded) if holds_any(folded, _SET_TO) else folded
+
+
 @lru_cache(maxsize=1_024)
 def _tokens(body: str) -> tuple[str, ...]:
-    plain = _PATTERNS["since"].sub(" ", _PATTERNS["set to"].sub("is", fold(body)))
+    plain = _PATTERNS["since"].sub(" ", _without_change(fold(body)))
     found = [bare for word in plain.split() if (bare := word.strip(".,;!\"'"))]
     return tuple([_SAME_WORDS.get(word, word) for word in found])
 
@@ -319,7 +338,7 @@ _SMALL = frozenset(["the", "a", "an", "now", "currently", "about", "around"])
 
 @lru_cache(maxsize=1_024)
 def _amount_tokens(body: str) -> tuple[str, ...]:
-    plain = _PATTERNS["set to"].sub("is", fold(body))
+    plain = _without_change(fold(body))
     words = [word.strip(".!\"'") for word in _AMOUNT_WORD.findall(plain)]
     found = [_in_digits(word) if is_number_word(word) else word for word in words]
     return tuple([word for word in found if word not in _SMALL])

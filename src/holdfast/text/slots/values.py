@@ -114,9 +114,9 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     lasting = without_when(said.body)
     out = []
     for rule in rules():
-        if not _holds_any(folded, rule.cues):
+        if not holds_any(folded, rule.cues):
             continue
-        if rule.verbs and not _holds_any(folded, rule.verbs):
+        if rule.verbs and not holds_any(folded, rule.verbs):
             continue
         body = said.body if rule.dated else lasting
         match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
@@ -134,7 +134,7 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     return tuple(out)
 
 
-def _holds_any(text: str, wanted: tuple[str, ...]) -> bool:
+def holds_any(text: str, wanted: tuple[str, ...]) -> bool:
     # A loop: `any` takes twice as long, and this is asked thirty times of every statement.
     for piece in wanted:  # noqa: SIM110
         if piece in text:
