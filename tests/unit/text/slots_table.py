@@ -107,6 +107,13 @@ REPLACES = (
     ("The config file is /etc/app/b.toml", "The config file is /etc/app/a.toml"),
     # tools
     ("Switched from npm to pnpm", "Uses npm"),
+    # why is not what
+    ("Switched from pytest to unittest because of the new CI", "Uses pytest"),
+    ("Switched from pytest to unittest, because the new CI has it", "Uses pytest for tests"),
+    ("Switched to Vitest for tests since it is faster", "Uses Jest for tests"),
+    ("Replaced Jest with Vitest due to its speed", "Uses Jest"),
+    ("Uses pnpm instead of npm so that installs are quicker", "Uses npm"),
+    ("Switched from npm to pnpm", "Uses npm because the CI has it"),
     ("Switched from Vim to Helix", "Uses Vim"),
     ("Switched from Vim to Helix", "Prefers Vim"),
     ("Replaced Jest with Vitest", "Uses Jest"),
@@ -423,6 +430,7 @@ UNRELATED = (
     ("Married in 2019", "Has two children"),
     ("Switched to Helix", "Uses Docker"),
     ("Switched from npm to pnpm", "Uses Yarn"),
+    ("Switched from npm to pnpm because Yarn was slow", "Uses Yarn"),
     # of the same kind or about the same thing, and both may be true
     ("Uses Brave now", "Uses Chrome"),
     ("Switched to Firefox for work", "Uses Chrome"),
