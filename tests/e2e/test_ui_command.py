@@ -18,13 +18,17 @@ pytestmark = pytest.mark.slow
 _PATIENCE_S = 60
 
 
+# Output that Python would buffer stays buffered, as for a program that starts the command.
+_ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
 def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "holdfast", "ui", "--no-browser", *words]
 
 
 def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
     environment = {
-        **os.environ,
+        **_ENVIRON,
         "HOME": str(tmp_path),
         "HOLDFAST_HOME": str(tmp_path),
         "HOLDFAST_EMBED_MODEL": "none",
@@ -67,6 +71,24 @@ def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
         finally:
             running.terminate()
             running.wait(_PATIENCE_S)
+
+
+def test_the_page_writes_no_log_of_its_requests_to_the_terminal(tmp_path: Path) -> None:
+    environment = {**_ENVIRON, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_EMBED_MODEL": "none"}
+    words = command("--port", "0")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, env=environment) as running:
+        try:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            address = running.stdout.readline().strip()
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(address, timeout=_PATIENCE_S) as page:
+                page.read()
+        finally:
+            running.terminate()
+            running.wait(_PATIENCE_S)
+        assert running.stderr.read() == "Ctrl-C ends it.\n"
 
 
 def test_the_server_prints_where_the_page_is(tmp_path: Path) -> None:

@@ -195,6 +195,8 @@ def _ui(call: Call, args: Namespace) -> None:
     def show(url: str, page: str) -> None:
         address = address_with_ticket(call.home, f"{url}{page}")
         call.out.line(address)
+        # The server runs on, and a program that reads the address waits for it.
+        call.out.stdout.flush()
         if not args.no_browser:
             import webbrowser
 
@@ -213,7 +215,14 @@ def _ui(call: Call, args: Namespace) -> None:
             call.out.note("Ctrl-C ends it.")
 
         access = UiAccess.begin(call.home)
-        app.serve(memory, port=port, quiet=True, listening_at=show_own, access=access)
+        app.serve(
+            memory,
+            port=port,
+            quiet=True,
+            request_log=False,
+            listening_at=show_own,
+            access=access,
+        )
 
 
 def _page_of_folder(memory: Holdfast, named: str | None) -> str:

@@ -223,11 +223,13 @@ def serve(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
     quiet: bool = False,
+    request_log: bool = True,
     listening_at: Callable[[str], None] | None = None,
     access: UiAccess | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. Other machines need a key. `listening_at` is called with the
-    address of the page as soon as clients can connect."""
+    address of the page as soon as clients can connect. Without `request_log` only failures are
+    logged."""
     here = listening.is_loopback(host)
     if not here and not keys.has_keys(memory.core):
         raise InvalidInput(
@@ -248,7 +250,7 @@ def serve(
         listening_at(url_of(host, bound))
     # Only warnings from the libraries, which otherwise log each request, session and file.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
-    logging.getLogger("holdfast").setLevel(logging.INFO)
+    logging.getLogger("holdfast").setLevel(logging.INFO if request_log else logging.WARNING)
     sys.setswitchinterval(_SWITCH_S)
     with Worker(memory), Watcher(memory):
         # Otherwise event streams would stay open until the time limit.
