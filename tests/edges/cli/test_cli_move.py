@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,23 @@ def test_after_a_switch_the_new_store_is_used(run: Run, home: Path, tmp_path: Pa
     (home / "memory.db").unlink()
     assert "Bonn" in run("recall", "office").out
     assert run("config", "get", "store.url").out.strip().startswith(f"sqlite:{target}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="quotes as a POSIX shell reads them")
+def test_the_command_to_use_the_new_store_can_be_pasted(run: Run, tmp_path: Path) -> None:
+    run("remember", "The office is in Bonn")
+    target = f"sqlite:{tmp_path / 'R & D, new.db'}"
+    printed = run("move", "--to", target).err
+    (command,) = re.findall(r"To use it: (.*)", printed)
+    assert shlex.split(command) == ["holdfast", "config", "set", "store.url", target]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="quotes as a POSIX shell reads them")
+def test_the_command_that_brings_a_backup_back_can_be_pasted(run: Run, tmp_path: Path) -> None:
+    run("remember", "The office is in Bonn")
+    backup = str(tmp_path / "my backup & more.db")
+    (command,) = re.findall(r"To bring it back: `(.*)`", run("backup", backup).err)
+    assert shlex.split(command) == ["holdfast", "restore-backup", backup]
 
 
 def test_a_store_in_this_folder_is_found_from_every_folder(

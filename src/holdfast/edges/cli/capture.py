@@ -12,7 +12,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.results import MODES
 from holdfast.edges.cli.bind import Flags, flag, text_of
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
-from holdfast.edges.cli.output import counted, short
+from holdfast.edges.cli.output import counted, pasteable, short
 from holdfast.errors import AlreadyExists, InvalidInput
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ def _write_plan(call: Call, path: str) -> None:
         file.write(_as_written(call, plan))
     call.out.note(
         f"A plan with {counted(len(plan.steps), 'step')} is in {path}. Edit it, then:"
-        f" `holdfast consolidate --apply {path}`"
+        f" `{pasteable('holdfast', 'consolidate', '--apply', path)}`"
     )
 
 

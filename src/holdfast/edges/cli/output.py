@@ -380,6 +380,17 @@ def plain_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
+def pasteable(*words: str) -> str:
+    """A command line for a person to paste, with quotes where their shell needs them."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.list2cmdline(words)
+    import shlex
+
+    return shlex.join(words)
+
+
 def plain_hub(hub: Hub, *, used: str) -> dict[str, Any]:
     return {**hub._asdict(), "used": hub.name == used}
 

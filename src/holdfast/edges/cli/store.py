@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch, whole
-from holdfast.edges.cli.output import counted
+from holdfast.edges.cli.output import counted, pasteable
 from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _backup(call: Call, args: Namespace) -> None:
     if packed.missing:
         gone = counted(len(packed.missing), "file")
         call.out.note(f"{gone} of memories could not be read, and the backup is without.")
-    call.out.note(f"To bring it back: `holdfast restore-backup {path}`.")
+    call.out.note(f"To bring it back: `{pasteable('holdfast', 'restore-backup', path)}`.")
 
 
 @COMMANDS.add(

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from holdfast.edges.cli import imports, push
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
-from holdfast.edges.cli.output import counted, plain_hub
+from holdfast.edges.cli.output import counted, pasteable, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 from holdfast.importers.export_formats import FORMATS
 from holdfast.text.clean import JSON_ESCAPES
@@ -310,7 +310,10 @@ def _show_moved(
     elif args.switch:
         call.out.note("It is used from now on: store.url is set.")
     else:
-        call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
+        command = pasteable("holdfast", "config", "set", "store.url", from_anywhere(shown))
+        call.out.note(f"To use it: {command}")
+        if shown != args.to:
+            call.out.note("Its password goes into PGPASSWORD or ~/.pgpass.")
         call.out.note(
             "MEMORY.md and journals go with one store: whichever writes first from now on. The"
             " other leaves them alone until `holdfast sync --confirm`."

@@ -11,7 +11,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
-from holdfast.edges.cli.output import counted, note_new_category, short
+from holdfast.edges.cli.output import counted, note_new_category, pasteable, short
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def _remember(call: Call, args: Namespace) -> None:
         if len(args.content) == 1 and os.path.isfile(args.content[0]):
             call.out.note(
                 "The name of a file was stored as text;"
-                f" `holdfast remember --file {args.content[0]}` stores what is in the file."
+                f" `{pasteable('holdfast', 'remember', '--file', args.content[0])}` stores what is"
+                " in the file."
             )
     call.embed_left()
 
