@@ -287,7 +287,7 @@ export interface Forget {
   reason?: string;
 }
 
-/** How many turns, the newest of them, and the memories that were made from them. */
+/** The number of turns, the newest of them, and the memories that were made from them. */
 export interface ForgottenOut {
   /** how many turns match */
   total: number;
@@ -534,7 +534,7 @@ export interface LeftOutOut {
   score: number;
 }
 
-/** What moved, or would move; `change` is what undo takes back. */
+/** The memories that moved, or would move; `change` is the change set for undo. */
 export interface LifecycleOut {
   /** whether it only reports what it would change */
   dry_run: boolean;
@@ -683,7 +683,7 @@ export interface MemoryPage {
   next_cursor: string | null;
 }
 
-/** What one pass spent with one model on one day (UTC). */
+/** The usage of one pass with one model on one day (UTC). */
 export interface ModelUsageOut {
   /** the day, in UTC */
   day: string;
@@ -895,7 +895,7 @@ export interface NewTurn {
   folder?: string | null;
 }
 
-/** What became of one thing: stored, mentioned, superseded, held, dropped …, and why. */
+/** The outcome of one proposal: stored, mentioned, superseded, held, dropped …, and why. */
 export interface NotedOut {
   /** what happened to it */
   outcome: string;
@@ -932,7 +932,7 @@ export interface OrgOut {
   [field: string]: unknown;
 }
 
-/** Where in a conversation it was taken from. */
+/** The place in a conversation from which the memory was made. */
 export interface OriginIn {
   /** the id of the turn */
   turn: string;
@@ -1132,7 +1132,7 @@ export interface ReviewQuestion {
   source_agent?: string | null;
 }
 
-/** What is not logged. */
+/** The rules for what is not logged. */
 export interface RulesOut {
   /** whether nothing is logged */
   paused: boolean;
@@ -1151,7 +1151,7 @@ export interface Said {
   text: string;
 }
 
-/** How large the log is, about what it takes in the store, and what a year of it would. */
+/** The size of the log, about its size in the store, and the size of a year of it. */
 export interface SizeOut {
   /** how many turns there are */
   turns: number;
@@ -1294,7 +1294,7 @@ export interface UndoneOut {
   [field: string]: unknown;
 }
 
-/** What is in a hub, counted: of what the caller may see. */
+/** Counts of what is in a hub, as far as the caller may see it. */
 export interface UsageOut {
   /** the hub's name */
   hub: string;
@@ -1354,7 +1354,7 @@ export class Holdfast {
   captured(query?: { days?: number }, options?: CallOptions): Promise<CapturedDayOut[]>;
   /** Returns the context block for an agent's prompt; with `explain`, also what is in it, what is not, and why. */
   context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
-  /** Streams the changes of a hub from now on, or since the last event received. `change` has a change set and the memories it touched; `text` has memories whose files or pages have been read; `purge` lists for members what was removed permanently; `missed` asks the client to fetch everything again; `end` closes the stream. */
+  /** Streams the changes of a hub from now on, or since the last event received. `change` has a change set and the memories it touched; `text` has memories that got the text of a file or page; `purge` lists for members what was removed permanently; `missed` asks the client to fetch everything again; `end` closes the stream. */
   events(options?: CallOptions): Promise<Response>;
   /** Exports the part of the hub that the caller may see, as lines of JSON; for its members. */
   export(options?: CallOptions): Promise<Response>;

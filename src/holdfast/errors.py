@@ -75,7 +75,7 @@ def with_command(error: Exception) -> str:
 
 
 class InvalidInput(HoldfastError, ValueError):
-    """What the caller gave cannot be used."""
+    """An argument cannot be used."""
 
     code = "invalid_input"
     exit_code = 2
@@ -94,7 +94,7 @@ class TooLarge(InvalidInput):
 
 
 class NotFound(HoldfastError, LookupError):
-    """What was asked for is not there."""
+    """The requested object does not exist."""
 
     code = "not_found"
     exit_code = 3

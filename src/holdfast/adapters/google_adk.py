@@ -103,7 +103,7 @@ class HoldfastMemoryService(BaseMemoryService):
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """What a user's hub recalls."""
+        """The memories that a user's hub recalls."""
         hubs = self._hubs(app_name)
 
         def search() -> list[Memory]:

@@ -1,4 +1,4 @@
-"""Which hub belongs to a user, an agent, a namespace or a conversation of another framework.
+"""The hubs of users, agents, namespaces and conversations of other frameworks.
 
 Every adapter uses this mapping, so that two frameworks which name the same user share a memory:
 
@@ -50,7 +50,7 @@ def needed(package: str, *, extra: str) -> Iterator[None]:
 
 
 class Memories(Protocol):
-    """What is needed of an open memory: `Holdfast` and `Client` have it."""
+    """The part of an open memory that adapters need: `Holdfast` and `Client` have it."""
 
     def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory: ...
     def hubs(self) -> list[Hub]: ...
@@ -86,7 +86,7 @@ class Hubs:
         return self.make("user", user)
 
     def scope_metadata(self, *labels: str) -> dict[str, Any]:
-        """What the metadata of a memory in the hub of these labels must have."""
+        """The metadata that a memory in the hub of these labels must have."""
         is_digest = hub_labels.is_digest(self._prefix, self.name_of(*labels))
         return {SCOPE: list(labels)} if is_digest else {}
 

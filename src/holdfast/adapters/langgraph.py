@@ -373,7 +373,7 @@ def _passes(memory: Memory, op: SearchOp) -> bool:
 
 
 def _at(value: Any, name: str) -> Any:
-    """What is in a value under a name, or under a path with dots."""
+    """The part of a value under a name, or under a path with dots."""
     if name in value or "." not in name:
         return value.get(name)
     for part in name.split("."):

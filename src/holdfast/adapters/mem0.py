@@ -242,7 +242,7 @@ class Memory:
         return {"results": results}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """What happened to a memory, oldest first."""
+        """The history of a memory, oldest first."""
         found = self._find(memory_id, forgotten=True)
         if found is None:
             return []
@@ -368,7 +368,7 @@ class _Scope(NamedTuple):
         return _LABELS[name], self.ids[name]
 
     def condition(self, filters: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What a memory in a hub of this scope must meet."""
+        """The conditions for memories of this scope in their hub."""
         tests: list[dict[str, Any]] = [
             {f"metadata.{name}": value} for name, value in self.ids.items() if name != "user_id"
         ]
@@ -427,7 +427,7 @@ def _group_of(name: Any) -> str:
 
 
 def _path(name: Any) -> str:
-    """Where a memory has what a filter names."""
+    """The path in a memory of the field that a filter names."""
     if name in _TIMES:
         return str(name)
     escaped = str(name).replace(".", "\\.")

@@ -336,7 +336,8 @@ def one_of(given: dict[str, Any], *others: str) -> str | int:
 
 
 def refuse_held(ctx: ToolContext, memory: Memory) -> None:
-    """What waits for review is not read out to a model: a person decides whether it may be."""
+    """Raises an error for a memory that waits for review: only a person decides whether a model may
+    read it."""
     held = memory.quarantine and memory.quarantine != AWAITS
     if held and not ctx.hub.core.settings["review.by_agents"]:
         raise Conflict(

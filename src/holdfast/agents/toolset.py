@@ -170,7 +170,7 @@ def render(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
 
 
 class Reply(NamedTuple):
-    """What a tool answered. `text` is for the model; `data` is there where the answer is JSON."""
+    """The result of a tool. `text` is for the model; `data` is set if the result is JSON."""
 
     text: str
     data: dict[str, Any] | None = None

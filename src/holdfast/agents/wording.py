@@ -50,7 +50,7 @@ def on_a_line(text: str) -> str:
 
 
 def records_text(found: Any) -> str:
-    """What an operation returned, a line for each record with its fields."""
+    """The result of an operation, a line for each record with its fields."""
     lines = [_field(one) for one in (found if isinstance(found, list) else [found])]
     return quoted("\n".join(lines)) if lines else "There is nothing."
 
@@ -111,7 +111,7 @@ def turn_head(turn: Turn) -> str:
 
 
 def notes_of(found: Recalled) -> Iterable[str]:
-    """What a reader should know about an answer: what was not asked, what was left out."""
+    """Notes on an answer: what could not be asked, and what was left out."""
     for reason in found.degraded:
         yield f"Note: this answer may miss something: {reason}."
     if found.filtered and not found:

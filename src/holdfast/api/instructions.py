@@ -103,13 +103,13 @@ def _first(path: str, seen: set[str]) -> bool:
 
 
 def _memory_folder(person: str, project: str) -> str:
-    """Where Claude Code keeps what it has learnt in a folder."""
+    """The folder of Claude Code's own memory for a working folder."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", project)
     return os.path.join(person, ".claude", "projects", slug, "memory")
 
 
 def read_statements(file: InstructionFile) -> list[SourceStatement]:
-    """What a file says; InvalidInput where it cannot be read."""
+    """The text of a file; raises InvalidInput if it cannot be read."""
     from holdfast.importers.source_files import bounded, decoded, opened
 
     with opened(file.path) as data:
@@ -193,7 +193,7 @@ def _words_of(heading: str) -> str:
 
 
 class FileReport(NamedTuple):
-    """What became of one file; `note` says why it could not be read."""
+    """The outcome of one file; `note` says why it could not be read."""
 
     hub: str
     path: str

@@ -244,7 +244,7 @@ def _read(file: str, bytes_max: int) -> str | None:
 
 
 def _name_of(git: str) -> str:
-    """What a repository is called by its folder: `web/.git`, `web/.bare` and `web.git` are web."""
+    """The name of a repository by its folder: `web/.git`, `web/.bare` and `web.git` are web."""
     folder, name = os.path.split(os.path.realpath(git))
     return os.path.basename(folder) if name.startswith(".") else name.removesuffix(".git")
 

@@ -81,7 +81,7 @@ class Client(RemotePeople):
         return RemoteHub(self.server, info, self._clock, now, self._home)
 
     def _fetch_hub(self, name: str | None) -> Any:
-        """What the server says of a hub."""
+        """The server's description of a hub."""
         if name is not None and not _PLAIN.fullmatch(name):
             if not name.strip("."):
                 raise NotFound(f"There is no hub `{name}`.", hint="List the hubs to see yours.")

@@ -232,7 +232,7 @@ class Connection:
         error: httpx2.HTTPError | None,
         attempt: int,
     ) -> float | None:
-        """How long to wait before the next try; None where there should be none."""
+        """The wait before the next try; None if there should be none."""
         httpx = _need_httpx()
         jittered = _BACKOFF.pause_s(attempt)
         if answer is None:

@@ -112,7 +112,7 @@ _FOLDER = "pushed"
 
 
 class Sent(NamedTuple):
-    """What was sent of a file: its stamp, the hash of its text, and the memory it became."""
+    """A file that was sent: its stamp, the hash of its text, and its memory."""
 
     stamp: Stamp
     hash: str
@@ -315,7 +315,7 @@ def _record_file(hub: RemoteHub, place: DocumentFolder) -> str:
 
 
 def record_file(home: str, *about: str) -> str:
-    """Where it is noted what was pushed to this place from this one."""
+    """The path of the record of what was pushed from this folder to this server."""
     import hashlib
 
     named = "\0".join(about).encode("utf-8", "surrogateescape")
@@ -323,7 +323,7 @@ def record_file(home: str, *about: str) -> str:
 
 
 def read_record(path: str) -> dict[str, Sent]:
-    """What was sent before; nothing where the note is missing or cannot be read."""
+    """The files that were sent before; empty if the record is missing or cannot be read."""
     import json
 
     try:

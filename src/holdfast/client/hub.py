@@ -145,7 +145,7 @@ class RemoteHub(HubMemory):
         return call(given)
 
     def _on_list(self, call: _Call, given: dict[str, Any]) -> Page:
-        """As many pages as were asked for."""
+        """Fetches as many pages as the limit requires."""
         limit = given.pop("limit", None)
         if limit is not None:
             check_count(limit)
@@ -254,7 +254,7 @@ def _message(message: Any) -> Any:
 
 
 def reference_text(reference: Any) -> str:
-    """What names a memory, as text."""
+    """A reference to a memory as text."""
     if isinstance(reference, bool) or not isinstance(reference, str | int):
         raise InvalidInput(
             f"{reference!r} does not name a memory.", hint="Use its id, its number or its key."

@@ -1,4 +1,4 @@
-"""What happened to memories: change sets, revisions, receipts, and how to walk back in time.
+"""The history of memories: change sets, revisions, receipts, and how to walk back in time.
 
 A revision holds only the fields it changed, old and new. The row is the newest state; any older
 one is reached by undoing revisions from the newest back, so a memory that never changed costs

@@ -33,7 +33,7 @@ class Hub(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What is in a hub, counted: of what the caller may see."""
+    """Counts of what is in a hub, as far as the caller may see it."""
 
     hub: str
     memories: int

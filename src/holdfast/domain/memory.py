@@ -26,7 +26,7 @@ class Attachment(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a hub's attachments take up, each file counted once."""
+    """The size of a hub's attachments, each file counted once."""
 
     files: int = 0
     bytes: int = 0
@@ -90,7 +90,7 @@ CONVERSATION = "conversation"
 
 
 class Origin(NamedTuple):
-    """Where in a conversation a memory was taken from."""
+    """The place in a conversation from which a memory was made."""
 
     turn: str
     start: int

@@ -1,4 +1,4 @@
-"""What a caller asks for: which memories (Filter), under which conditions on metadata and fields,
+"""A caller's query: which memories (Filter), under which conditions on metadata and fields,
 in what order and how many, and what comes back.
 
 A condition is a tree of tests. Every test is true or false for every memory: a value that is

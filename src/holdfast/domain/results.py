@@ -1,5 +1,5 @@
-"""What operations return beside memories, and what waits for a person: memories held for review,
-and questions that an agent asked."""
+"""The results of operations besides memories, and what waits for a person: memories held for
+review, and questions that an agent asked."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Observed(NamedTuple):
 
 
 class LogRules(NamedTuple):
-    """What is not logged."""
+    """The rules for what is not logged."""
 
     # Everything: until a time, or until it is resumed.
     paused: bool = False
@@ -115,7 +115,7 @@ class LogRules(NamedTuple):
 
 
 class LogSize(NamedTuple):
-    """How large the log is, about what it takes in the store, and what a year of it would."""
+    """The size of the log, about its size in the store, and the size of a year of it."""
 
     turns: int = 0
     text_bytes: int = 0
@@ -127,7 +127,7 @@ class LogSize(NamedTuple):
 
 
 class ForgottenTurns(NamedTuple):
-    """How many turns, the newest of them, and the memories that were made from them."""
+    """The number of turns, the newest of them, and the memories that were made from them."""
 
     total: int
     turns: tuple[Turn, ...] = ()
@@ -137,14 +137,15 @@ class ForgottenTurns(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """What else holds the words of memories: the same in another layer, and turns of the log."""
+    """Other copies of the words of memories: the same text in another layer, and turns of the
+    log."""
 
     memories: tuple[Memory, ...] = ()
     turns: tuple[Turn, ...] = ()
 
 
 class Noted(NamedTuple):
-    """What became of one thing: stored, mentioned, superseded, held, dropped …, and why."""
+    """The outcome of one proposal: stored, mentioned, superseded, held, dropped …, and why."""
 
     outcome: str
     reason: str = ""
@@ -179,7 +180,7 @@ class Flushed(NamedTuple):
 
 
 class UsageRow(NamedTuple):
-    """What one pass spent with one model on one day (UTC)."""
+    """The usage of one pass with one model on one day (UTC)."""
 
     day: date
     work: str
@@ -361,7 +362,7 @@ def _text(held: Mapping[str, Any], name: str) -> str:
 
 
 def to_metadata(decision: Decision) -> dict[str, Any]:
-    """What the memory of the question stores of it."""
+    """The metadata of a question's memory."""
     kept = decision._asdict()
     del kept["memory"]
     return {**decision.memory.metadata, FIELD: {**kept, "options": list(decision.options)}}

@@ -1,1 +1,2 @@
-"""Where the world meets the engine: each edge parses, calls, renders, and decides nothing."""
+"""The interfaces to the outside: each edge parses, calls the library and renders; it decides
+nothing."""

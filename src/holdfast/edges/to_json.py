@@ -93,7 +93,7 @@ def recalled_to_json(found: Recalled) -> dict[str, Any]:
 
 
 def result_to_json(result: Remembered) -> dict[str, Any]:
-    """What became of a memory that was sent, beside the memory itself."""
+    """The result of storing a memory, besides the memory itself."""
     parts = {name: getattr(result, name, None) for name in ("previous", "close_to", "reason")}
     return {
         "data": memory_to_json(result.memory),

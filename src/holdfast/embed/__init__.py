@@ -214,7 +214,7 @@ REPRESENT = "Represent this sentence for searching relevant passages: "
 
 
 class Prefixes(NamedTuple):
-    """What goes before a query, and what before a passage."""
+    """The prefix of a query and that of a passage."""
 
     query: str
     passage: str
@@ -255,12 +255,13 @@ def choose_prefixes(model: str, query: str | None, passage: str | None) -> Prefi
 
 
 def passage_mark(prefixes: Prefixes) -> str:
-    """What the passage prefix adds to a model's identity; the query's shapes no stored vector."""
+    """The part of a model's identity for the passage prefix; that of queries changes no stored
+    vector."""
     return f"+{prefixes.passage!r}" if prefixes.passage else ""
 
 
 class SizedEmbedder:
-    """What the embedders share: the length of their vectors (0 until it is known), how much of a
+    """Shared by the embedders: the length of their vectors (0 until it is known), how much of a
     text they read, and the checks of what a model returns."""
 
     _dimensions: int = 0

@@ -318,7 +318,7 @@ def _mark(path: str) -> tuple[str, int, int, int]:
 
 
 def _runtime_errors() -> tuple[type[Exception], ...]:
-    """What loading or running may raise. The runtime's own errors share no base but Exception."""
+    """The errors of loading and running. The runtime's own errors have no base but Exception."""
     state = need("onnxruntime.capi.onnxruntime_pybind11_state")
     return (
         OSError,

@@ -279,7 +279,7 @@ def _opener(host: str) -> Any:
 
 
 def _reason(error: Any) -> str:
-    """What the server gave as its reason, in one short line of plain characters."""
+    """The server's reason, in one short line of plain characters."""
     from http.client import HTTPException
 
     try:

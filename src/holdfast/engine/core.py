@@ -1,7 +1,7 @@
-"""What every operation needs. `Core` is the open store with its clock, ids, actor, settings and
-embedder. It also collects the counters that are written later, and the memories that an operation
-held for review, so that every edge can report them. `Scope` is the value that operations take: one
-hub of a core."""
+"""The values that every operation needs. `Core` is the open store with its clock, ids, actor,
+settings and embedder. It also collects the counters that are written later, and the memories that
+an operation held for review, so that every edge can report them. `Scope` is the value that
+operations take: one hub of a core."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ class Core:
         return self.clock.now()
 
     def local_clock(self, at: datetime) -> datetime:
-        """What the person's clock shows at a moment, as a time of UTC. 'Tomorrow' is read from it,
+        """The person's local time at a moment, as if it were UTC. 'Tomorrow' is read from it,
         since a day that is named in words is stored as a day of UTC."""
         return at.astimezone(self._find_zone(self.settings)).replace(tzinfo=UTC)
 

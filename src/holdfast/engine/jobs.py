@@ -364,7 +364,7 @@ class Stopped(Exception):
 
 
 class Runner(NamedTuple):
-    """How the jobs of one kind are run. `run` ends the job, as done or failed, in the transaction
+    """Runs the jobs of one kind. `run` ends the job, as done or failed, in the transaction
     of its effect, and raises Stopped if it was asked to stop. `lost` is called for a job after its
     last worker died, and `failed` for one that raised an unexpected error; without `failed`, the
     job is retried when its lease is over. `in_order` is for work where the order of a hub's jobs

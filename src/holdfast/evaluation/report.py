@@ -125,7 +125,7 @@ def categories_table(systems: Sequence[dict[str, Any]]) -> Table:
 
 
 def unanswerable_line(systems: Sequence[dict[str, Any]]) -> str:
-    """What came back where there was nothing to find; empty where all questions have answers."""
+    """The results for questions without an answer; empty if all questions have answers."""
     ours = next(one for one in systems if one["system"] == OURS)
     apart = ours["unanswerable"]
     if not apart["questions"]:

@@ -44,7 +44,7 @@ def written(doc: Doc) -> str:
 
 
 class Substring:
-    """How many of the question's words are in the text, as LIKE '%word%' would find them; among
+    """The number of the question's words in the text, as LIKE '%word%' would find them; among
     equals the newest."""
 
     def __init__(self) -> None:

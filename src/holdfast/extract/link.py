@@ -119,7 +119,7 @@ class TryLater(Exception):
 
 
 class Bounds(NamedTuple):
-    """How much is fetched at most. `allowed` are addresses that are reached although they are
+    """The limits of a fetch. `allowed` are addresses that are reached although they are
     private: for tests with a server of their own, and never from a setting."""
 
     bytes_max: int

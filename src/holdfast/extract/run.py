@@ -95,7 +95,7 @@ def extract(
     allowed: tuple[str, ...] = (),
     stop: Callable[[], bool] = _never,
 ) -> Made | Failed:
-    """What the limited process finds."""
+    """The result of the limited process."""
     settings = core.settings
     asked = _limits(core, settings["content.bytes_max"])
 

@@ -23,7 +23,7 @@ class Export:
         self.path, self._names, self._load = path, names, load
 
     def all_named(self, pattern: str) -> Iterator[Any]:
-        """What is in each file with a matching name, without its folder."""
+        """The content of each file with a matching name, without its folder."""
         for name in self._names:
             if re.fullmatch(pattern, os.path.basename(name)):
                 yield self._load(name)
@@ -71,7 +71,7 @@ _NAMES = {"user": "User", "human": "User", "assistant": "Assistant", "ai": "Assi
 
 
 class Turn(NamedTuple):
-    """Who said what, and when."""
+    """A message: its speaker, text and time."""
 
     role: str
     text: str

@@ -204,7 +204,8 @@ def _graph(memories: Iterable[Memory], hub: str) -> Iterator[tuple[str, str]]:
 
 
 def _observation(memory: Memory, noted: dict[str, Any], name: str) -> str | None:
-    """What is observed: the words from there where they still hold; None for a bare entity."""
+    """The text of an observation: the original words if they are still current; None for a bare
+    entity."""
     from holdfast.importers.memory_servers import about
 
     words = noted.get("observation")
@@ -234,5 +235,5 @@ def exporter_named(name: str) -> Exporter:
 
 
 def exported(memories: Iterable[Memory]) -> Iterator[Memory]:
-    """What goes out: neither forgotten nor held for review, nor superseded."""
+    """Whether a memory is exported: it is neither forgotten nor held for review, nor superseded."""
     return (one for one in memories if one.visible and one.superseded_by is None)

@@ -151,7 +151,7 @@ def _faiss(path: str, stored: Any) -> Iterator[Found]:
 
 
 def _history(database: Database) -> Iterator[Found]:
-    """What each memory last said. The history has no users: all of it has the same scope."""
+    """The last text of each memory. The history has no users: all of it has the same scope."""
     there = database.require("history", ("memory_id", "new_memory", "event"))
     times = [name for name in ("created_at", "updated_at") if name in there]
     deleted = "is_deleted" if "is_deleted" in there else "0 AS is_deleted"

@@ -136,7 +136,7 @@ def _check_fields(options: Options) -> None:
 
 
 def _mapped(path: str, columns: list[str], options: Options) -> dict[str, str]:
-    """Which column each field is in."""
+    """The column of each field."""
     missing = sorted(one for one in options.values() if one not in columns)
     if missing:
         raise InvalidInput(

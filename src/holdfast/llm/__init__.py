@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What was spent: requests, and tokens as the server counted them."""
+    """The usage of a model: requests, and tokens as the server counted them."""
 
     requests: int = 0
     tokens_in: int = 0
@@ -147,7 +147,7 @@ class Spec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As usage and errors show it."""
+        """The name in usage and errors."""
         if self.provider:
             known = PROVIDERS.get(self.provider)
             usual = known is not None and known.url == self.url

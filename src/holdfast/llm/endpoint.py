@@ -1,4 +1,4 @@
-"""What all wire protocols share: the API key, the deadline, the retries, parsing of answers, and
+"""Shared by all wire protocols: the API key, the deadline, the retries, parsing of answers, and
 error messages; and a health check that needs no key."""
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ Send = Callable[["Client", str, float], "Response"]
 
 
 class Fault(NamedTuple):
-    """What went wrong with one try. `again` is for later, `now` for within this request."""
+    """The failure of one try. `again`: it may be tried again later; `now`: within this request."""
 
     message: str
     hint: str
@@ -127,7 +127,7 @@ class Sent(NamedTuple):
 
 
 class Endpoint:
-    """Where a model is served. Making one sends nothing and imports nothing."""
+    """The endpoint of a model. Creating one sends nothing and imports nothing."""
 
     def __init__(
         self,
@@ -354,7 +354,7 @@ def need(module: str) -> ModuleType:
 
 
 def _reason(response: Response) -> str:
-    """What the server gave as its reason, in one short line of plain characters."""
+    """The server's reason, in one short line of plain characters."""
     line = _line(response.content[: _REASON_CHARS_MAX * 8].decode("utf-8", "replace"))
     return f": {line}" if line else ""
 

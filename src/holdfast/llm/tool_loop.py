@@ -58,7 +58,7 @@ def _refuse(word: str) -> Any:
 
 
 def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
-    """What is wrong with one value; '' where nothing is."""
+    """The problem with one value; '' if there is none."""
     wanted = schema.get("type")
     names = [wanted] if isinstance(wanted, str) else list(wanted or ())
     if names and not any(_is(value, name) for name in names):
@@ -205,7 +205,7 @@ def _size(system: str, messages: list[Message]) -> int:
 
 
 def _added(usage: Usage, answer: Answer, tokens_sent: int) -> Usage:
-    """What was spent so far. Where the server counts nothing, a guess keeps the bounds."""
+    """The usage so far. If the server counts nothing, an estimate keeps the bounds."""
     spent = answer.usage
     said = len(answer.text) + sum(len(call.arguments) for call in answer.calls)
     return Usage(

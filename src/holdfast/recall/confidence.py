@@ -1,4 +1,5 @@
-"""How likely each memory answers the question, and how likely the hub holds an answer at all.
+"""Estimates how likely each memory answers the question, and how likely the hub holds an answer at
+all.
 
 A score orders the hits of one question and cannot be compared across questions. The confidence of
 an answer is a logistic regression on a few features, trained on questions that have an answer in
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Background(NamedTuple):
-    """How similar a question is to text that does not answer it."""
+    """The similarity of a question to text that does not answer it."""
 
     # The mean cosine with the hub's text, and the cosine with general text.
     hub: float

@@ -109,7 +109,7 @@ def _edited(path: str, name: str, value: Any) -> str:
 
 
 def home_folder(home: str | os.PathLike[str] | None = None) -> str:
-    """What was named, $HOLDFAST_HOME, or ~/.holdfast."""
+    """The home folder: the one given, $HOLDFAST_HOME, or ~/.holdfast."""
     chosen = os.fspath(home) if home is not None else os.environ.get("HOLDFAST_HOME")
     chosen = chosen or "~/.holdfast"
     path = os.path.expanduser(chosen)

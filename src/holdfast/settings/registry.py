@@ -369,7 +369,7 @@ def _wrong(setting: Setting, value: Any, where: str) -> InvalidSetting:
 
 
 def _refused(setting: Setting, value: Any, where: str, wanted: str) -> InvalidSetting:
-    """What is wrong with a value, and what to write instead."""
+    """The error for a wrong value, with what to write instead."""
     import json
 
     example = json.dumps(setting.default, ensure_ascii=False)

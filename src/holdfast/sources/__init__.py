@@ -64,7 +64,7 @@ class MemorySource(Protocol):
 
 
 class Answers(NamedTuple):
-    """What sources said, source by source, and sentences on those that could not answer."""
+    """The answers of sources, source by source, and notes on those that could not answer."""
 
     excerpts: tuple[Excerpt, ...] = ()
     notes: tuple[str, ...] = ()
@@ -321,7 +321,7 @@ def begin(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None
 
 
 def ask(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None = None) -> Answers:
-    """What the sources of a hub have to say, at most `limit` excerpts of them all."""
+    """The excerpts from all sources of a hub, at most `limit`."""
     return begin(hub, query, limit=limit, budget_ms=budget_ms).answers()
 
 

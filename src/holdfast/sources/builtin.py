@@ -90,7 +90,7 @@ class FolderSource:
         return Excerpts([_excerpt(index, passage) for passage in best[:limit]], notes)
 
     def state(self) -> str:
-        """What is in it, in a few words, and all that cannot be read."""
+        """The contents in a few words, and every file that cannot be read."""
         index, problems = self._current()
         read = [file for file in index.files.values() if not file.problem]
         files = "1 file" if len(read) == 1 else f"{len(read):,} files"
@@ -275,7 +275,7 @@ class HoldfastSource:
                 embedder.embed_query("a")
 
     def search(self, query: str, limit: int) -> Excerpts:
-        """What recall finds there, best first."""
+        """The hits of a recall there, best first."""
         core = self._opened()
         hub = find_hub(core, self.hub)
         if hub.id == self._asking_hub and self._is_own(core):
@@ -296,7 +296,7 @@ class HoldfastSource:
         return Excerpts(excerpts, [f"it may miss something: {why}." for why in found.degraded])
 
     def state(self) -> str:
-        """What is in it, in a few words."""
+        """The contents in a few words."""
         core = self._opened()
         hub = find_hub(core, self.hub)
         with core.read() as reader:

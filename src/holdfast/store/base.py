@@ -222,7 +222,7 @@ class Reader(Protocol):
         ...
 
     def count_records(self, hub_id: str, kind: str, *, limit: int) -> int:
-        """How many records of a kind there are; counts up to `limit`."""
+        """The number of records of a kind; counts up to `limit`."""
         ...
 
     def scan_records(self, hub_id: str) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""What every layer may use of the operating system and the network: atomic file writes
+"""For every layer, access to the operating system and the network: atomic file writes
 (`atomic_file`), and here pauses between attempts: exponential, with jitter. Everything that tries
 again takes its pauses from here: servers of models, the client, locks of files, the stores."""
 

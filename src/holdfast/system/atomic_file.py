@@ -179,7 +179,7 @@ def make_folder(path: str) -> None:
 
 
 def real_path(path: str, *, within: str) -> str:
-    """Where a path really leads; an error where that is outside of a folder.
+    """The real path behind links; an error if that is outside of a folder.
 
     The folder itself may be a link: that is its owner's choice. What is inside may not lead out,
     or a file brought in from elsewhere could make Holdfast write over anything.

@@ -1,4 +1,4 @@
-"""What a store's author and a test of Holdfast need: the conformance kit and things held still.
+"""For authors of stores and tests of Holdfast: the conformance kit, and fixed clocks and ids.
 
 `StoreConformance` is the suite of promises that every store keeps; `FixedClock`, `CountedIds`,
 `HashEmbedder` (a hashed bag of words), `ScriptedModel` and `open_for_tests` take time, chance and
@@ -135,7 +135,7 @@ class Asked(NamedTuple):
 
     @property
     def results(self) -> list[str]:
-        """What tools have answered so far."""
+        """The results of tools so far."""
         return [message.text for message in self.messages if message.role == "tool"]
 
 

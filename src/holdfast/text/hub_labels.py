@@ -30,7 +30,7 @@ _HINT_CHARS = 4
 
 
 def prefix_of(app: str) -> str:
-    """What the names of all hubs of an application begin with."""
+    """The prefix of the names of all hubs of an application."""
     prefix = written(app) + "."
     if _chars_left(prefix) < 0:
         raise InvalidInput(
@@ -62,7 +62,7 @@ def is_digest(prefix: str, name: str) -> bool:
 
 
 def hints(prefix: str, labels: Sequence[str]) -> str:
-    """What a digest of labels that begin with these begins with."""
+    """The beginning of the digest of labels that begin with these."""
     room = _chars_left(prefix) // _HINT_CHARS
     return "".join(_digest(label)[:_HINT_CHARS] for label in labels[:room])
 

@@ -211,7 +211,7 @@ _LOOKS = {
 
 
 def skeleton(name: str) -> str:
-    """What a name looks like: names that share it can be taken for each other (UTS 39, 4)."""
+    """The skeleton of a name: names with the same one can be confused (UTS 39, 4)."""
     if not name.isascii():
         name = "".join(one for one in unicodedata.normalize("NFKD", name) if not _hidden(one))
     return unicodedata.normalize("NFD", name.translate(_LOOKS)).translate(_LOOKS).strip()

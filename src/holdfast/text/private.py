@@ -61,7 +61,7 @@ def without_private(text: str) -> str:
 
 
 def split_private(text: str) -> tuple[str, str]:
-    """What is not private, and what is."""
+    """The text that is not private, and the text that is."""
     if is_off_record(text):
         return "", text
     if text.isascii() and "private" not in text.lower():

@@ -37,7 +37,7 @@ def sentence_spans(
     *,
     goes_on: GoesOn | None = None,
 ) -> Iterator[tuple[int, int]]:
-    """Where each sentence between `start` and `end` begins and ends, with the space before it.
+    """The start and end of each sentence between `start` and `end`, with the space before it.
     Blank ones are left out."""
     end = len(text) if end is None else end
     for found in ends.finditer(text, start, end):

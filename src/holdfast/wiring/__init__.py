@@ -316,7 +316,7 @@ def init_store(
 
 
 def check_store(url: str, *, role: str) -> Readiness:
-    """What a database lacks to be the store; changes nothing."""
+    """Checks a database without changing it; returns what it lacks to be the store."""
     _need_server(
         url,
         "Only a PostgreSQL database is examined this way; `holdfast doctor` examines other stores.",

@@ -277,7 +277,7 @@ def restore_lock(place: str) -> AbstractContextManager[None]:
 
 
 def find_leftovers(store: Store, place: str, home: str) -> Leftovers:
-    """What was left beside the store's file `place` and in the home; nothing of a restore that is
+    """The leftovers beside the store's file `place` and in the home; nothing of a restore that is
     under way."""
     with suppress(StoreBusy), _restore_lock_for(place):
         found = _found(store, place)

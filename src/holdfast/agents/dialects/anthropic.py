@@ -221,7 +221,7 @@ _MEMORY_MD_PATH = f"{ROOT}/{_MEMORY_MD_NAME}"
 
 
 def _memory_md_text(ctx: ToolContext, files: Files) -> str | None:
-    """What the hub's long-term memories say; None where they are not to be seen at this path."""
+    """The text of the hub's long-term memories; None if they are not shown at this path."""
     if files.has(_MEMORY_MD_PATH) or not ctx.hub.list(layer="long_term", limit=1):
         return None
     return ctx.hub.read_memory_md(source_agent=ctx.agent)

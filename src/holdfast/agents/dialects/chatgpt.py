@@ -13,7 +13,7 @@ _LIMIT = 10  # A page of results; what is needed is fetched by id.
 
 
 def address(hub: str, memory_id: str) -> str:
-    """Where a memory is, as a resource of MCP."""
+    """The URI of a memory as an MCP resource."""
     return f"memory://{quote(hub, safe='')}/{memory_id}"
 
 

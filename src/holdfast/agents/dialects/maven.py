@@ -81,7 +81,7 @@ def _day(text: str, today: date) -> date:
 
 
 def long_term(hub: HubMemory) -> str:
-    """What `/memory` prints: MEMORY.md, as the prompt has it."""
+    """The output of `/memory`: MEMORY.md, as in the prompt."""
     return hub.context(style="maven") or "No long-term memory yet."
 
 

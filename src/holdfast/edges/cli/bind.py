@@ -28,7 +28,8 @@ Convert = Callable[["Call", Any], Any]
 
 
 class Flag(NamedTuple):
-    """How an option differs from its parameter. Empty fields are taken from the parameter."""
+    """The differences of an option from its parameter. Empty fields are taken from the
+    parameter."""
 
     names: tuple[str, ...] = ()
     about: str = ""

@@ -153,7 +153,7 @@ class Call:
                 self.server = ""
 
     def _replaced(self) -> dict[str, int]:
-        """How many secrets of each kind were replaced by placeholders in what was written."""
+        """The number of secrets of each kind that were replaced by placeholders in writes."""
         if self.server:
             hub: HubMemory | None = self.__dict__.get("hub")
             return {} if hub is None else hub.take_redacted()

@@ -105,7 +105,7 @@ def _run(words: list[str]) -> int:
 
 
 def _start_page(*, wants_help: bool) -> str:
-    """What `holdfast` alone prints: a greeting in a new home, else the first commands."""
+    """The output of a bare `holdfast`: a greeting in a new home, else the first commands."""
     from holdfast.settings import home_folder
 
     home = home_folder()

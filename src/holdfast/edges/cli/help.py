@@ -59,14 +59,14 @@ def help_for(names: list[str]) -> str:
 
 
 def help_of(command: Command) -> str:
-    """What `holdfast COMMAND --help` prints."""
+    """The output of `holdfast COMMAND --help`."""
     parser = argparse.ArgumentParser(f"holdfast {command.name}", **_about(command))
     _fill(parser, parser_of(command))
     return parser.format_help()
 
 
 def help_of_group(group: Group) -> str:
-    """What `holdfast admin --help` prints."""
+    """The output of `holdfast admin --help`."""
     rows = commands_of(group)
     lines = [
         f"usage: holdfast {group.name} COMMAND …",
@@ -80,7 +80,7 @@ def help_of_group(group: Group) -> str:
 
 
 def help_of_parts(word: str) -> str:
-    """What `holdfast config --help` prints: the commands that begin with this word."""
+    """The output of `holdfast config --help`: the commands that begin with this word."""
     rows = [row for row in all_commands() if row.name.partition(" ")[0] == word]
     return "\n".join(
         [f"usage: holdfast {word} …", "", *_lines(rows), "", "example:", f"  {rows[0].example}"]
@@ -183,7 +183,7 @@ def _globals() -> Parser:
 
 
 def first_screen() -> str:
-    """What `holdfast` alone prints: at most 24 lines of 80 columns."""
+    """The output of a bare `holdfast`: at most 24 lines of 80 columns."""
     rows = [find([name])[0] for name in FIRST]
     groups = ", ".join(group.name for group in GROUPS)
     return "\n".join(
@@ -206,7 +206,7 @@ def first_screen() -> str:
 
 
 def overview() -> str:
-    """What `holdfast --help` prints: all commands, by group."""
+    """The output of `holdfast --help`: all commands, by group."""
     lines = [
         _TITLE,
         "",

@@ -65,7 +65,7 @@ class Member(NamedTuple):
 
 
 class Token(NamedTuple):
-    """Where something ends that is not white space, and whether it lasts to the end of its line."""
+    """The end of a value or a comment, and whether it is a comment up to the end of the line."""
 
     end: int
     is_line_comment: bool = False
@@ -102,7 +102,7 @@ def opened(text: str, node: Node) -> Node:
 
 
 def value_of(text: str, node: Node) -> Any:
-    """What a node says, as Python has it."""
+    """The value of a node in Python."""
     if not node.is_open:
         return json.loads(text[node.start : node.end])
     if node.kind == "object":
@@ -122,7 +122,7 @@ def last_token(text: str, start: int, end: int) -> Token:
 
 
 def line_and_column(text: str, at: int) -> tuple[int, int]:
-    """Where that is for a person, counted from 1."""
+    """The line and column of a position, counted from 1."""
     before = text[:at].removeprefix(BOM)
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
@@ -144,7 +144,7 @@ def _value(text: str, at: int, depth: int) -> Node:
 
 
 def _end_of_plain_json(text: str, at: int) -> int:
-    """Where an object or a list ends that is JSON without anything else in it; 0 if it is not."""
+    """The end of an object or a list that is plain JSON; 0 if it is not."""
     try:
         return _DECODER.raw_decode(text, at)[1]
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Where a person is (system, environment, folders), handed in as values so that the rules of every
-system can be tested on any; and the command line in an entry: how a client starts this Holdfast
-from any folder, and how an entry is known to be one of ours."""
+"""The platform of a person (system, environment, folders), passed in as values so that the rules of
+every system can be tested on any; and the command line in an entry: how a client starts this
+Holdfast from any folder, and how an entry is known to be one of ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Platform(NamedTuple):
 
     @property
     def app_data(self) -> str:
-        """Where the system wants a program's own files."""
+        """The folder for a program's own files on this system."""
         if self.platform == "win32":
             return self.named("APPDATA") or self.at_home("AppData", "Roaming")
         if self.platform == "darwin":
@@ -77,7 +77,7 @@ _CACHE = re.compile(r"[\\/](?:archive-v\d+|pipx[\\/]\.cache)[\\/]")
 
 
 def program(script: str, executable: str) -> list[str]:
-    """How to call the Holdfast that is running: its script where it has one, else its Python.
+    """The command line of the running Holdfast: its script if it has one, else its Python.
 
     Links are not followed: those that tools make in a folder of programs stay, what they lead to
     moves with each version.

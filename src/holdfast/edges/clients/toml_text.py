@@ -36,7 +36,7 @@ class Section(NamedTuple):
 
 
 def parse(text: str) -> dict[str, Any]:
-    """What the text says, as the standard library understands it."""
+    """The value of the text, as the standard library parses it."""
     bare = text.removeprefix(BOM)
     try:
         return tomllib.loads(bare)
@@ -195,7 +195,7 @@ def _at(table: Any, path: Sequence[str]) -> Any:
 
 
 def _place(text: str, bare: str) -> int:
-    """Where the file goes wrong. tomllib says so only in words before Python 3.14, tomlkit in
+    """The position of the first error. tomllib says so only in words before Python 3.14, tomlkit in
     numbers; where tomlkit has nothing against the file, it is the beginning."""
     try:
         tomlkit.parse(bare)

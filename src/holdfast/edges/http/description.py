@@ -49,7 +49,7 @@ def complete(made: dict[str, Any]) -> None:
 
 
 def described_as(field: str, schema: str = "") -> str:
-    """What a field says; empty where nobody has written it down."""
+    """The description of a field; empty if there is none."""
     own = _OWN.get(f"{schema}.{field}") or _FIELDS.get(field)
     declared = PARAMETERS.get(field)
     return own or (declared.described if declared is not None else "")

@@ -67,7 +67,7 @@ class Body(BaseModel):
 
 
 class OriginIn(Body):
-    """Where in a conversation it was taken from."""
+    """The place in a conversation from which the memory was made."""
 
     turn: str
     start: int

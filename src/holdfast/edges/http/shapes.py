@@ -58,7 +58,7 @@ class Many(BaseModel, Generic[T]):
 
 
 class Shape(NamedTuple):
-    """How REST describes a record, if that differs from the record itself."""
+    """The REST description of a record, if it differs from the record itself."""
 
     # Instead of its docstring.
     about: str | None = None
@@ -410,7 +410,7 @@ class JournalOut(BaseModel):
 
 
 class LifecycleOut(ResponseModel):
-    """What moved, or would move; `change` is what undo takes back."""
+    """The memories that moved, or would move; `change` is the change set for undo."""
 
     dry_run: bool
     moves: list[model_of(LifecycleMove)]  # type: ignore[valid-type]

@@ -116,7 +116,7 @@ class _Handlers:
         return said + self._about_prompt()
 
     def _about_prompt(self) -> str:
-        """What is in the prompt already."""
+        """The memories that are in the prompt already."""
         if self._options.prompt == "hooks":
             return (
                 "\nWhat is in a <holdfast-memory> block of this conversation, a hook has put there."

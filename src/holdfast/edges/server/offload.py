@@ -48,7 +48,7 @@ class Offload:
 
 
 def _reporter(send: Send | None, cancelled: type[BaseException]) -> Report:
-    """What `work` reports to, in its own thread."""
+    """The object that `work` reports to, in its own thread."""
     sent_at = float("-inf")
 
     def report(done: int, total: int | None = None, note: str = "") -> None:

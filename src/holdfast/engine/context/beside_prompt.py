@@ -57,7 +57,7 @@ def _part(hit: Hit) -> str:
 def _given_memories(
     reader: Reader, hub_ids: Iterable[str], given: Collection[str]
 ) -> Iterator[Memory]:
-    """What the conversation was given already; of a long memory, the part."""
+    """The memories that the conversation was given already; of a long memory, the part."""
     parts = {name: name.partition(":")[2] for name in given}
     ids = list(dict.fromkeys(name.partition(":")[0] for name in given))
     found = {id_: one for hub in hub_ids for id_, one in reader.memories_by_id(hub, ids).items()}

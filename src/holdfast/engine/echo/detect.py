@@ -330,7 +330,7 @@ class Known:
         return out
 
     def common(self, text: str, start: int, words: str) -> int:
-        """How similar two texts are; 0 once the limit on comparisons is reached."""
+        """The length that two texts have in common; 0 once the limit on comparisons is reached."""
         if self._compare <= 0:
             return 0
         length = common(text, start, words)

@@ -171,7 +171,7 @@ def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
 
 
 def dropped_by_undo(reader: Reader, hub_id: str, change_id: str) -> int:
-    """How many turns of the run with this change set its undo removed; 0 if it is not a run."""
+    """The number of turns that undoing this change set removed; 0 if it is not an import."""
     record = reader.record(hub_id, _KIND, change_id)
     return 0 if record is None else _run(record).dropped
 

@@ -126,7 +126,7 @@ def _with_neighbours(reader: Reader, hit: Hit, count: int, hidden: Withheld | No
 
 
 def checked_around(around: int) -> int:
-    """How many turns before and after a hit are returned with it."""
+    """Checks the number of turns that are returned before and after a hit."""
     if isinstance(around, bool) or not isinstance(around, int) or not 0 <= around <= AROUND_MAX:
         raise InvalidInput(
             f"The number of turns around is {around}; it must be from 0 to {AROUND_MAX}."
@@ -135,7 +135,7 @@ def checked_around(around: int) -> int:
 
 
 def checked_caution(caution: float) -> float:
-    """What the limits of confidence are multiplied by."""
+    """Checks the factor for the limits of confidence."""
     is_number = isinstance(caution, int | float) and not isinstance(caution, bool)
     if not is_number or not 0 <= caution <= CAUTION_MAX:
         raise InvalidInput(f"`caution` is {caution!r}; it must be from 0 to {CAUTION_MAX}.")

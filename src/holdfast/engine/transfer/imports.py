@@ -107,7 +107,7 @@ def import_batch(
 
 
 def preview_batch(scope: Scope, items: Sequence[ImportItem], source: Source) -> list[Taken]:
-    """What `import_batch` would do; writes nothing."""
+    """The outcomes that `import_batch` would have; writes nothing."""
     decided, fresh = _split_known(scope, items, source)
     with scope.read() as reader:
         for item in fresh:

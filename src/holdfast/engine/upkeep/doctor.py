@@ -35,7 +35,7 @@ _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
 
 
 class Diagnosis(NamedTuple):
-    """What was found, what was repaired, and what is left."""
+    """The problems that were found, repaired, and left."""
 
     found: list[Problem]
     mended: list[str]

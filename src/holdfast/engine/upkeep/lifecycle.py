@@ -331,7 +331,7 @@ class Merged(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """What was merged, and the change set; None if there was nothing to do, or it was a dry run.
+    """The merges, and the change set; None if there was nothing to do, or it was a dry run.
     `notes` are further messages."""
 
     merged: tuple[Merged, ...]

@@ -142,8 +142,8 @@ def _add(
 
 
 def usage(scope: Scope, *, days: int) -> list[UsageRow]:
-    """What a hub's passes spent in the last days including today; the newest day first, then by
-    pass and model."""
+    """The model usage of a hub's passes in the last days including today; the newest day first,
+    then by pass and model."""
     if not 1 <= days <= KEPT_DAYS:
         raise InvalidInput(
             f"You asked for {days} days; usage is kept for {KEPT_DAYS}.",

@@ -113,7 +113,7 @@ class _Lost(NamedTuple):
     since: tuple[str, ...]
 
     def side(self, in_file: str | None) -> Changed:
-        """Which side changed the entry, given its text in the file now."""
+        """The side that changed the entry, given its present text in the file."""
         return changed(entries.plain(self.then), entries.plain(self.memory.content), in_file)
 
     @classmethod

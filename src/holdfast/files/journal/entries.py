@@ -138,7 +138,7 @@ def _closing(lines: list[str], at: int, closed: re.Pattern[str]) -> int:
 
 
 def _continued(lines: list[str], at: int) -> int:
-    """Where the indented lines end; empty lines count where another indented one follows."""
+    """The end of the indented lines; empty lines count if another indented one follows."""
     end = at
     while at < len(lines):
         line = lines[at]

@@ -448,7 +448,7 @@ def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
 
 
 def _rows(store_reader: Reader, hub_id: str) -> dict[str, tuple[int, str]]:
-    """What each reader saw, numbered; the highest number is the latest."""
+    """The text that each reader saw, numbered; the highest number is the latest."""
     found = store_reader.agreed(hub_id, _ROW)
     rows = json.loads(found.text) if found else {}
     return {name: (row[0], row[1]) for name, row in rows.items()}

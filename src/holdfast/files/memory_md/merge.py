@@ -28,7 +28,7 @@ from holdfast.text import clean
 
 
 class View(NamedTuple):
-    """What the merge may know of the store.
+    """The part of the store that the merge sees.
 
     `ours` are the memories that belong in the file; `elsewhere` are others with an id in the file.
     `texts_since` returns the texts that a memory has had since a given one (all of them for None);

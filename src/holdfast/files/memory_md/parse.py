@@ -230,7 +230,7 @@ def _blank(line: str) -> bool:
 
 
 def _front_matter(lines: list[str]) -> int:
-    """How many lines at the start are front matter."""
+    """The number of lines of front matter."""
     if not lines or lines[0].rstrip(SPACE) != "---":
         return 0
     for at in range(1, len(lines)):

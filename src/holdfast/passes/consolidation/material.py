@@ -1,5 +1,5 @@
-"""What a consolidation reads: the journals of the last days, long-term memory, and the results of
-earlier runs; and which of these memories may be about the same thing.
+"""The material of a consolidation: the journals of the last days, long-term memory, and the results
+of earlier runs; and which of these memories may be about the same thing.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ _SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
 
 
 def security_warnings(connection: psycopg.Connection[Any], address: str) -> tuple[str, ...]:
-    """Who could read the traffic; a sentence, with what to do about it."""
+    """A warning if the traffic could be read by others, with what to do about it."""
     found = _unencrypted(connection, address)
     return (found,) if found else ()
 

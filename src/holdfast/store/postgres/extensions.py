@@ -68,7 +68,8 @@ def node_bytes(connection: Connection) -> dict[str, int]:
 
 
 def cluster_problems(connection: Connection, address: str, role: str) -> Iterator[str]:
-    """What this cluster lacks for the store and a role of programs; a sentence for each."""
+    """The requirements of the store and a role of programs that this cluster lacks; a sentence for
+    each."""
     version = citus_version(connection)
     if tuple(int(part) for part in version.partition("-")[0].split(".")[:2]) < _CITUS_FROM:
         yield (
@@ -252,7 +253,7 @@ _SERVICE_ADMINS = {
 
 
 def _service_admin(connection: psycopg.Connection[Any]) -> str | None:
-    """Who may install an extension on this managed service; None on a server of one's own."""
+    """The role that may install an extension on this managed service; None on one's own server."""
     found = connection.execute(
         "SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", (list(_SERVICE_ADMINS),)
     ).fetchone()

@@ -97,7 +97,7 @@ class PendingStep(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """What a database can do. `vector_schema` is the schema of pgvector, '' where it is not
+    """The capabilities of a database. `vector_schema` is the schema of pgvector, '' where it is not
     installed; `async_commit` says that the server acknowledges before it has written, unless a
     transaction asks for more; `timeout_ms` is the statement_timeout of the role, 0 where it has
     none; `later` are the steps that are not done."""

@@ -71,7 +71,7 @@ def hub_from_row(row: Row) -> Hub:
 
 
 def hub_fields(hub: Hub) -> Row:
-    """What the checksum of a hub covers: all but the numbers given out, which are in another table
+    """The fields of a hub's checksum: all but the numbers given out, which are in another table
     and are checked against the memories."""
     return (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.state)
 

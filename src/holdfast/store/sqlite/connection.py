@@ -286,7 +286,7 @@ def deadline(connection: apsw.Connection, seconds: float | None) -> Iterator[Non
 
 
 class _Translation(NamedTuple):
-    """What is raised instead of some of SQLite's errors."""
+    """The error that replaces some of SQLite's errors."""
 
     errors: tuple[type[Exception], ...]
     kind: type[HoldfastError]

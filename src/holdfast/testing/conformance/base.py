@@ -1,4 +1,4 @@
-"""What the promises share: how a store is opened, and values to put into it.
+"""Shared by the tests of the contract: how a store is opened, and values to put into it.
 
 `observe` asks a reader every question there is about a hub. Two observations that are equal mean
 that nothing a caller can see differs.
@@ -329,5 +329,5 @@ def _observe_vectors(
 
 
 def differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """What two observations disagree on; easier to read than two whole ones."""
+    """The differences of two observations; easier to read than both in full."""
     return {name: (one[name], two[name]) for name in one if one[name] != two[name]}

@@ -323,7 +323,7 @@ SECOND = "model-two"
 
 
 class Vectors(StoreCase):
-    """What a store holds beside the passages."""
+    """The data of a store besides the passages."""
 
     @pytest.fixture(autouse=True)
     def _only_with_vectors(self, request: pytest.FixtureRequest) -> None:

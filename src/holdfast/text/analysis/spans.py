@@ -18,7 +18,7 @@ _INDENT_MAX = 200
 
 
 def line_start(text: str, offset: int) -> int | None:
-    """Where the line begins if there is nothing but indentation and quotation marks before."""
+    """The start of the line, if only indentation and quotation marks come before this position."""
     before = text[max(0, offset - _INDENT_MAX) : offset]
     rest = before.rstrip(" \t>")
     start = offset - len(before) + len(rest)
@@ -187,7 +187,7 @@ def without_pasted(text: str) -> str:
 
 
 def _unfenced(block: re.Match[str]) -> str:
-    """What a fence holds, where it is prose: a draft, a quotation."""
+    """The content of a fence, if it is prose: a draft, a quotation."""
     marked = [pasted for pasted, line in _marked(block["body"].split("\n")) if line.strip()]
     if block["language"].strip() or 2 * sum(marked) >= len(marked):
         return "\n"

@@ -140,7 +140,7 @@ _TRIGRAM = re.compile("(?=([^ ]{3}))")
 
 
 def trigram_text(text: str) -> str:
-    """What a substring index gets: the folded text with each run of whitespace one space."""
+    """The text for the substring index: folded, with each run of whitespace as one space."""
     return " ".join(fold(text).split())
 
 
@@ -220,7 +220,7 @@ _STEMMER_OF_BLOCK = (  # first and last code point, PyStemmer's name
 
 
 def _stemmer_name(word: str) -> str:
-    """Which stemmer a word's own script calls for; '' when none does."""
+    """The stemmer for a word's script; '' if there is none."""
     if word.isascii():
         # A word with a digit in it is a name (`mp3`, `3a5f`), and names are kept as they are.
         return "english" if word.isalpha() else ""

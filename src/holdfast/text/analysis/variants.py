@@ -308,7 +308,7 @@ def edits(one: str, two: str, most: int) -> int:
 
 
 def _shared(one: str, two: str) -> int:
-    """How many letters the two begin with alike."""
+    """The length of the common prefix."""
     for at, (a, b) in enumerate(zip(one, two, strict=False)):
         if a != b:
             return at

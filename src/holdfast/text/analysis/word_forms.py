@@ -170,7 +170,7 @@ def _text(value: float) -> str:
 
 
 def _spelled(run: list[tuple[str, int, int]]) -> list[Number]:
-    """What a run of number words says: 'twenty three', 'two hundred and five'."""
+    """The value of a run of number words: 'twenty three', 'two hundred and five'."""
     if not run or (len(run) == 1 and run[0][0] in _SHY):
         return []
     total = part = 0

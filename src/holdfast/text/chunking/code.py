@@ -133,7 +133,7 @@ def _indent(line: str) -> int:
 
 
 def _layout_cuts(text: str, unit: _Unit, *, inner: bool) -> list[int]:
-    """Where lines of the least indentation follow a blank line; inside a unit, of the next one.
+    """The lines of the least indentation after a blank line; inside a unit, of the next one.
 
     Comments and decorators right above such a line are the start of a block themselves, since
     the blank line is above them.
@@ -173,7 +173,7 @@ def _outermost(text: str, cuts: list[int], *, top: bool) -> list[int]:
 
 
 def _python_cuts(text: str) -> list[int]:
-    """Where functions, classes and methods begin, and where the code after one does."""
+    """The first lines of functions, classes and methods, and of the code after one."""
     import ast
     import warnings
 

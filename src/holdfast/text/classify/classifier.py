@@ -33,7 +33,7 @@ _SCRIPTS = ("shell", "docker", "make", "powershell")
 
 
 class Classified(NamedTuple):
-    """How a memory is filed."""
+    """The fields of a memory that are chosen by rules: its type, kind, category and so on."""
 
     content_type: ContentType
     kind: Kind
@@ -243,7 +243,7 @@ def _cue_words() -> frozenset[str]:
 
 
 def _first_match(table: str, text: str, words: frozenset[str]) -> str:
-    """What the first matching rule gives, or ''."""
+    """The value of the first matching rule, or ''."""
     rule = matching(table, text, words)
     return "" if rule is None else rule.gives
 

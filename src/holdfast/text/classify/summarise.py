@@ -114,7 +114,8 @@ def choose(found: Sequence[str], *, chars_max: int = SUMMARY_CHARS_MAX, each: in
 def _merits(
     found: Sequence[str], places: Sequence[int], words: dict[int, frozenset[str]]
 ) -> dict[int, float]:
-    """How central each sentence is: the words it shares with others, the rarer the better."""
+    """The centrality of each sentence: the words that it shares with others, the rarer the
+    better."""
     holders = Counter(term for place in places for term in words[place])
     count = len(places)
     weight = {

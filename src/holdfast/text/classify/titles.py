@@ -159,7 +159,7 @@ def _is_conversation(text: str) -> bool:
 
 
 def _after_greeting(text: str) -> str:
-    """How a text goes on that begins with a line of small talk; '' where it does not."""
+    """The rest of a text that begins with a line of small talk; '' if it does not."""
     first, _, rest = text.partition("\n")
     if not rest.strip() or len(first) > _GREETING_CHARS_MAX:
         return ""

@@ -1,4 +1,4 @@
-"""What the words around a date make of it: 'since', 'before', 'between … and …', 'from … to …'.
+"""The meaning of the words around a date: 'since', 'before', 'between … and …', 'from … to …'.
 
 Here it is also decided whether a word that could be a date is one: 'in May' is, 'may' is not. What
 a single date means is decided in `expressions`; the words before it may mean a part of it or a time

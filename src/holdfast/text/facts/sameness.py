@@ -1,4 +1,4 @@
-"""How alike two texts are: words only, no model. Also the text without what rendering changes
+"""Measures how similar two texts are, by words only. Also the text without what rendering changes
 (white space, quote marks at the start of lines)."""
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def bare(text: str) -> Bare:
 
 
 def common(one: str, start: int, other: str) -> int:
-    """How many characters of `one` from `start` are the beginning of `other`."""
+    """The number of characters of `one` from `start` that are the beginning of `other`."""
     length, step = 0, 64
     while True:
         piece = other[length : length + step]
@@ -120,10 +120,10 @@ STEPS_MAX = 250_000
 
 
 def similarity(one: str, other: str, *, least: float = 0.0, steps_max: int = STEPS_MAX) -> float:
-    """How alike two texts are, from 0 to 1: the mean of what they share in letters, in order, and
-    in words that carry sense. Of long ones it is the words alone, or the mean with what they share
-    in order, whichever is more. May answer 0 for any value below `least`. A caller that compares
-    very many can skip steps for each.
+    """The similarity of two texts, from 0 to 1: the mean of what they share in letters, in order,
+    and in words that carry sense. Of long ones it is the words alone, or the mean with what they
+    share in order, whichever is more. May answer 0 for any value below `least`. A caller that
+    compares very many can skip steps for each.
 
     Letters alone find `Ann likes tea` and `Bob likes ale` alike, as both have the same frame;
     words alone find nothing in common between `Lives in Oslo` and `Live: Oslo, Norway`.

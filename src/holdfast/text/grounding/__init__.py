@@ -261,7 +261,7 @@ def _relevant(claim: str, units: Sequence[Clause]) -> list[Clause]:
 
 
 def _find_quote(quote: str, said: str) -> Span | None:
-    """Where a quotation is; only white space and the form of quote marks may differ."""
+    """The position of a quotation; only white space and the form of quote marks may differ."""
     marks = {"'": "['‘’ʼ]", '"': '["“”]'}
     words = quote.strip().strip('"“”').split()
     if not words:

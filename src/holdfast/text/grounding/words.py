@@ -90,7 +90,7 @@ def _is_there(word: str, there: frozenset[str]) -> bool:
 
 
 def missing_kind(missing: Sequence[str], claim: str) -> str:
-    """What is missing: a number, a name, or other words."""
+    """The kind of what is missing: a number, a name, or other words."""
     capitals = {fold(word) for word in re.findall(r"(?<!^)\b[^\W\d_a-z][\w'-]*", claim)}
     if any(re.search(r"\d", word) for word in missing):
         return "number"

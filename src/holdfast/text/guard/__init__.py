@@ -197,7 +197,7 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def decoded(text: str, folded: str) -> list[str]:
-    """What was encoded in a text, each part folded and on one line."""
+    """The decoded parts of a text, each folded and on one line."""
     out = [] if text.isascii() else _spelt_invisibly(text)
     if "&#" in text:
         from html import unescape

@@ -250,7 +250,7 @@ def named_secret(name: str, value: str) -> str:
 
 
 def placeholders(text: str) -> dict[str, int]:
-    """How many secrets of each kind have been replaced in a text."""
+    """The number of replaced secrets of each kind in a text."""
     if "[secret:" not in text:
         return {}
     out: dict[str, int] = {}
@@ -275,7 +275,7 @@ def _pattern(rule: Rule) -> re.Pattern[str]:
 
 
 def _spans(low: str, words: list[str]) -> list[tuple[int, int]]:
-    """Where the words are in the text, which has them in this order."""
+    """The positions of the words in the text, which contains them in this order."""
     spans = []
     at = 0
     for word in words:
@@ -300,7 +300,7 @@ def _found_by(rule: Rule, text: str, low: str, spans: list[tuple[int, int]]) -> 
 def _matches(
     rule: Rule, text: str, low: str, spans: list[tuple[int, int]]
 ) -> Iterator[re.Match[str]]:
-    """Where a rule matches; one for tokens is tried on the long words only, which are `spans`."""
+    """The matches of a rule; a rule for tokens is tried only on long words, which are `spans`."""
     pattern = _pattern(rule)
     if rule.is_token:
         for start, end in spans:
@@ -321,7 +321,7 @@ def _matches(
 
 
 def _lines_with(cues: Sequence[str], low: str) -> list[tuple[int, int]]:
-    """Where the lines begin and end that hold one of the cues, in order."""
+    """The start and end of each line that contains one of the cues, in order."""
     lines: set[tuple[int, int]] = set()
     for cue in cues:
         at = low.find(cue)
@@ -379,7 +379,7 @@ _REPEATED_CHARS_MIN = 8
 
 
 def _repeated(found: list[Found], text: str, taken: bytearray) -> list[Found]:
-    """Where else in the text a secret is, without the name or the form that gave it away."""
+    """Other places of a secret in the text, without the name or the form by which it was found."""
     out = []
     for value, kind in {text[one.start : one.end]: one.kind for one in found}.items():
         if len(value) < _REPEATED_CHARS_MIN or text.count(value) < 2 or not _is_strong(value):

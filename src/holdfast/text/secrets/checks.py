@@ -114,7 +114,7 @@ _INNER_CHANGE = lazy(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]")
 
 
 class Strength(Enum):
-    """How little a value looks like ordinary text, without its context."""
+    """A score for how much a value differs from ordinary text, without its context."""
 
     NONE = 0  # An example, a reference, a version, a type: never a password.
     WORD = 1  # An ordinary word.
@@ -128,7 +128,7 @@ _INNER_CAPITAL = lazy(r"[a-zà-ÿ][A-ZÀ-Þ]")
 
 
 def strength(value: str) -> Strength:
-    """What a person may have chosen as a password, by its form alone."""
+    """The strength of a value as a password, by its form alone."""
     bare = value.strip(".,;:…")
     if bare.endswith(("(", "[", "{")):
         return Strength.NONE

@@ -110,7 +110,7 @@ _WORD_IN_QUOTES = frozenset(Strength) - {Strength.NONE}
 
 
 def _allowed_bare(text: str, place: Place, form: str, start: int, end: int) -> frozenset[Strength]:
-    """How weak a value without quotes may be, by the form of the line it is in."""
+    """The strengths that count as a secret in a value without quotes, by the form of its line."""
     line_end = text.find("\n", end)
     alone = not text[end : line_end if line_end >= 0 else len(text)].strip(" \t,;.*|")
     close = text[place.end : start]

@@ -60,7 +60,7 @@ def find_after_question(text: str, low: str, place: Place) -> Span | None:
 
 
 def _asked(question: str) -> Noun | None:
-    """What a question asks for: the noun in its last sentence."""
+    """The noun that a question asks for, in its last sentence."""
     last = SPACES_AND_LINES.split(question.strip()[-QUESTION_CHARS_MAX:])[-1]
     low = last.lower()
     if len(low) != len(last) or _PATTERNS["asks something else"].search(last):
