@@ -62,8 +62,8 @@ def test_what_corrects_a_turn_comes_with_it(hooks: Hooks) -> None:
     hooks.turn("Correction: at four", "I see.", turn="t2")
     asked = "When does the billing gateway restart?"
     assert lines(hooks.turn(asked, turn="t1", session="s2"))[:2] == [
-        "user, since corrected] The billing gateway restarts at night, at two.",
         "user] Correction: at four",
+        "user, since corrected] The billing gateway restarts at night, at two.",
     ]
 
 

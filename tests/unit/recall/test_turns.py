@@ -125,6 +125,27 @@ def test_turns_are_found_by_words_until_their_vectors_are_made(tmp_path: Path) -
         assert again.degraded == () and again[0].parts["vector"] > 0
 
 
+def test_what_corrects_a_turn_stands_before_it(hub: HubMemory) -> None:
+    hub.observe_turn("Our staging host is stage2.example.com", "Done.", session="s")
+    hub.observe_turn("sorry, it's stage4.example.com, I misread", "Fixed.", session="s")
+    hub.observe_turn("Our staging host has 8 cores", "I see.", session="other")
+    found = hub.recall("what is the staging host?", limit=3)
+    said = [hit.turn.content for hit in found if hit.turn is not None]
+    assert said.index("sorry, it's stage4.example.com, I misread") + 1 == said.index(
+        "Our staging host is stage2.example.com"
+    )
+    assert "corrects what was said before it" in str(found[0].why) + str(found[1].why)
+    assert len(hub.recall("what is the staging host?", limit=1)) == 1
+
+
+def test_what_corrects_a_turn_meets_the_conditions_too(hub: HubMemory) -> None:
+    day = datetime(2026, 1, 10, tzinfo=UTC)
+    hub.observe_turn("Our staging host is stage2", "Done.", session="s", at=day)
+    hub.observe_turn("sorry, stage4", "Fixed.", session="s", at=day.replace(day=12))
+    found = hub.recall("what is the staging host?", until=day.replace(day=11))
+    assert all("stage4" not in hit.memory.content for hit in found)
+
+
 def test_the_name_of_a_speaker_is_a_voice(hub: HubMemory) -> None:
     hub.observe_turn("I dyed my hair purple", "Nice", speaker="Nate")
     hub.log_turn("user", "Purple hair looks great on people", speaker="Ana")

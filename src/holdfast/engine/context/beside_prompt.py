@@ -8,13 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
 from holdfast.domain.records import Turn, as_memory
-from holdfast.engine.context.follow_ups import (
-    FollowUp,
-    follow_ups,
-    only_acknowledges,
-    only_asks,
-    source_turn,
-)
 from holdfast.engine.context.items import (
     MARK,
     CorrectedFact,
@@ -24,6 +17,13 @@ from holdfast.engine.context.items import (
     turned_down_by,
 )
 from holdfast.engine.core import Scope
+from holdfast.engine.reading.follow_ups import (
+    FollowUp,
+    follow_ups,
+    only_acknowledges,
+    only_asks,
+    source_turn,
+)
 from holdfast.engine.traces import Withheld
 from holdfast.recall.evidence import says_nothing
 from holdfast.store.base import Reader

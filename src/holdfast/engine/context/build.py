@@ -23,14 +23,6 @@ from holdfast.domain.query import Filter, Hit, Recalled
 from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.beside_prompt import reply_to
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
-from holdfast.engine.context.follow_ups import (
-    FollowUp,
-    Newer,
-    follow_ups,
-    newer_statements,
-    only_acknowledges,
-    source_turn,
-)
 from holdfast.engine.context.items import (
     CATEGORIES,
     MARK,
@@ -50,6 +42,14 @@ from holdfast.engine.context.layout import Block, FilePart, newer_first
 from holdfast.engine.context.relevance import for_question
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, BlockItem, Part, Style
 from holdfast.engine.core import Core, Scope
+from holdfast.engine.reading.follow_ups import (
+    FollowUp,
+    Newer,
+    follow_ups,
+    newer_statements,
+    only_acknowledges,
+    source_turn,
+)
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.traces import Withheld
@@ -286,6 +286,8 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
         windows=True,
         explain=explain,
         compared=[memory.id for memory in facts],
+        # Shown behind what they correct, which is marked.
+        corrections=False,
     )
     words = query_terms(asked)
     old = corrected_in(scope, found)

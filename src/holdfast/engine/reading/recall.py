@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from holdfast import engine
 from holdfast.domain.memory import made_from, without_copies
 from holdfast.domain.query import Filter, Hit, Passage, Recalled, checked_limit
-from holdfast.domain.records import WITHOUT_WORDS
+from holdfast.domain.records import WITHOUT_WORDS, as_memory
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
+from holdfast.engine.reading.follow_ups import follow_ups
 from holdfast.engine.traces import Withheld
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from holdfast.store.values import VectorRow
 
 AROUND_MAX = 10
+# Of how many turns it is looked up whether they were corrected: the first ones are believed.
+_CORRECTED_MAX = 3
 # The limits of confidence are 0.2 at most, so that this asks for certainty.
 CAUTION_MAX = 5
 
@@ -51,12 +54,13 @@ def recall_memories(
     windows: bool = False,
     compared: Sequence[str] = (),
     caution: float = 1.0,
+    corrections: bool = True,
 ) -> Recalled:
     """The hits for a question. With `count_shown`, the memories are counted as shown, after the
     reply. Hits that are turns come with this many turns `around` them. With `windows`, every hit
     says which part of it is nearest to the question. The result has the cosines of the memories
     with the ids in `compared`. The confidence that is needed for hits is multiplied by
-    `caution`."""
+    `caution`. With `corrections`, turns that correct one of the first hits are among them."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
     caution = checked_caution(caution)
@@ -82,6 +86,8 @@ def recall_memories(
         )
         recalled[:] = [hidden.without(hit) for hit in recalled]
         recalled.left_out = [hidden.without_left_out(one) for one in recalled.left_out]
+        if past is None and corrections:
+            _bring_corrections(reader, hidden, wanted, recalled, count)
         if around:
             recalled[:] = [_with_neighbours(reader, hit, around, hidden) for hit in recalled]
     if recalled.degraded:
@@ -116,6 +122,33 @@ def _is_ready(scope: Scope, reader: Reader, model: str) -> bool:
     if late and reader.records(scope.hub_id, WITHOUT_WORDS, limit=1):
         return False
     return not model or scope.core.vectors.ready(reader, scope.hub_id, model)
+
+
+def _bring_corrections(
+    reader: Reader, hidden: Withheld, wanted: Filter, recalled: Recalled, limit: int
+) -> None:
+    """Puts what corrects one of the first turns, later in its session, before that turn: 'sorry, it
+    is stage4' has no word of a question about the host."""
+    by_id = {hit.memory.id: hit for hit in recalled}
+    said = [hit for hit in recalled if hit.turn is not None and hit.turn.role == "user"]
+    for hit in said[:_CORRECTED_MAX]:
+        assert hit.turn is not None
+        for one in follow_ups(reader, hidden, hit.turn):
+            memory = as_memory(one.turn)
+            if not one.corrects or not wanted.admits(memory):
+                continue
+            found = by_id.get(memory.id)
+            if found is None:
+                passage = Passage(memory.content, 0, len(memory.content))
+                found = hit._replace(memory=memory, passage=passage, turn=one.turn, window=None)
+            elif recalled.index(found) < recalled.index(hit):
+                continue
+            else:
+                recalled.remove(found)
+            found = found._replace(why=("corrects what was said before it",))
+            by_id[memory.id] = found
+            recalled.insert(recalled.index(hit), found)
+    del recalled[limit:]
 
 
 def _with_neighbours(reader: Reader, hit: Hit, count: int, hidden: Withheld | None) -> Hit:
