@@ -57,6 +57,21 @@ WITHOUT_WORDS = "turn-without-words"
 TRUST_OF_ROLE: dict[Role, Trust] = {"user": "user", "assistant": "agent", "system": "tool"}
 
 
+_NOT_OF_A_PERSON = ("tool", "import")
+
+
+def is_own_word(turn: Turn) -> bool:
+    """Whether the user said it: among a user's turns are also the words of tools, of pages and of
+    pasted documents."""
+    return turn.role == "user" and turn.trust not in _NOT_OF_A_PERSON
+
+
+def speaker_of(turn: Turn) -> str:
+    """The name of the speaker, or else the role; where it is not the user's word, what it is."""
+    is_foreign = turn.role == "user" and turn.trust in _NOT_OF_A_PERSON
+    return turn.speaker or (turn.trust if is_foreign else turn.role)
+
+
 def as_memory(turn: Turn) -> Memory:
     """A turn as search, ranking and the block for a prompt see it. It is in no list of memories,
     and has no number."""
@@ -76,7 +91,7 @@ def as_memory(turn: Turn) -> Memory:
         trust=turn.trust,
         source_agent=turn.source,
         session=turn.session,
-        speaker=turn.speaker or turn.role,
+        speaker=speaker_of(turn),
         occurred_at=turn.at,
     )
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import CONVERSATION, TURN, Memory, is_archive, made_from
 from holdfast.domain.query import EVERYTHING, Filter
-from holdfast.domain.records import Record, Role, Turn
+from holdfast.domain.records import Record, Role, Turn, is_own_word
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.log.authors import is_logged_by
@@ -404,7 +404,7 @@ class Withheld:
         if turn.role == "user":
             return turn.at
         before = self._reader.turns_around(self._hub_id, turn.id, before=_BEFORE_REPLY, after=0)
-        asked = [one.at for one in before if one.role == "user" and one.trust == "user"]
+        asked = [one.at for one in before if is_own_word(one)]
         return asked[-1] if asked else turn.at
 
     def _said_beside(

@@ -34,7 +34,7 @@ SPEAKERS_MAX = 1_000
 # gains 11.3.
 _PEOPLE_MAX = 20
 # Speakers in a log that are roles, not names.
-ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
+ROLES = frozenset({"user", "assistant", "system", "tool", "import", "agent", "human", "ai"})
 _ASKS_AGENT = lazy(
     r"\byou(?:r|'ve| have| had| just| also| previously| earlier)* (?:\w+ )?"
     r"(?:said|told|recommended|suggested|mentioned|provided|gave|explained|listed|described"

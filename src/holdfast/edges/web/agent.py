@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
+from holdfast.domain.records import is_own_word
 from holdfast.edges.hooks.event import CLIENTS
 from holdfast.edges.hooks.state_files import states_of
 from holdfast.edges.web.rendering import query_string
@@ -43,7 +44,7 @@ class Session(NamedTuple):
     @property
     def title(self) -> str:
         """The person's first message on one line; empty if only others spoke."""
-        said = next((turn.content for turn in self.turns if turn.role == "user"), "")
+        said = next((turn.content for turn in self.turns if is_own_word(turn)), "")
         line = " ".join(said[: 4 * _TITLE_CHARS_MAX].split())
         return line if len(line) <= _TITLE_CHARS_MAX else line[:_TITLE_CHARS_MAX] + "…"
 

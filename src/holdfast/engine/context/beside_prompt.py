@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
-from holdfast.domain.records import Turn, as_memory
+from holdfast.domain.records import Turn, as_memory, is_own_word
 from holdfast.engine.context.items import (
     MARK,
     CorrectedFact,
@@ -158,7 +158,7 @@ def _group(
 
 def _later(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
     """What the person said later in the session that corrects or changes a turn of theirs."""
-    if turn.role != "user":
+    if not is_own_word(turn):
         return []
     return [one for one in follow_ups(reader, Withheld(reader, scope), turn) if one.belongs]
 
@@ -172,7 +172,7 @@ def _later_lines(later: Sequence[FollowUp], known: Collection[str]) -> Iterator[
 def _is_question(turn: Turn) -> bool:
     """Whether a turn only asks the agent. Between people, a question may contain as much
     information as its reply."""
-    return turn.role == "user" and turn.speaker is None and only_asks(turn.content)
+    return is_own_word(turn) and turn.speaker is None and only_asks(turn.content)
 
 
 def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:

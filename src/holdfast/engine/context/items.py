@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Recalled
+from holdfast.domain.records import is_own_word
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
@@ -217,7 +218,7 @@ def turned_down_by(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
 
     withheld = Withheld(reader, scope)
     for said in reader.turns_around(scope.hub_id, turn.id, before=0, after=1):
-        is_shown = said.role == "user" and not withheld.parts(said)
+        is_shown = is_own_word(said) and not withheld.parts(said)
         if is_shown and turns_down(said.content, turn.content):
             return said
     return None

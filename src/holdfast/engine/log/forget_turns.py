@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import CATEGORIES, TURN, is_archive
 from holdfast.domain.query import EVERYTHING, Filter
+from holdfast.domain.records import is_own_word
 from holdfast.domain.results import ForgottenTurns
 from holdfast.engine import jobs, late_words, traces
 from holdfast.engine.core import Scope
@@ -164,7 +165,7 @@ def made_last(scopes: Sequence[Scope], session: str) -> list[Memory]:
             # An archive of the whole session is not made from one message.
             if turn is not None or (one.origin is None and one.category != "conversation"):
                 made.append((turn.at if turn else one.created_at, turn, one))
-        said += [turn for turn in logged if turn.role == "user"]
+        said += filter(is_own_word, logged)
     if not made:
         return []
     at, last, newest = max(made, key=lambda row: (row[0], row[2].created_at))

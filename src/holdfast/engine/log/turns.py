@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TRUSTS, TURN, Trust
 from holdfast.domain.query import Filter, check_count
-from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
+from holdfast.domain.records import (
+    ROLES,
+    TRUST_OF_ROLE,
+    Record,
+    Role,
+    Turn,
+    is_own_word,
+    speaker_of,
+)
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.log.authors import note_author
@@ -170,8 +178,11 @@ def is_last_said_beside(
 
     def last_said_at(hub_id: str) -> datetime | None:
         newest = reader.turns(hub_id, limit=_ASKED_TURNS, session=wanted)
-        own_words = (one for one in newest if one.role == "user" and one.trust != "tool")
-        times = (one.at for one in own_words if one.session == wanted and one.at <= before)
+        times = (
+            one.at
+            for one in filter(is_own_word, newest)
+            if one.session == wanted and one.at <= before
+        )
         return max(times, default=None)
 
     with scope.core.read() as reader:
@@ -422,7 +433,10 @@ def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
 def _speaker_label(turn: Turn, name: str) -> str:
     if turn.role == "assistant":
         return name
-    return f"[{turn.source}] {'User' if turn.role == 'user' else 'System'}"
+    return f"[{turn.source}] {_LABELS[speaker_of(turn._replace(speaker=None))]}"
+
+
+_LABELS = {"user": "User", "system": "System", "tool": "Tool", "import": "Document"}
 
 
 def cut(text: str, chars: int) -> str:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN
+from holdfast.domain.records import is_own_word
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.sentences import sentence_spans
@@ -136,7 +137,7 @@ def _of_the_person(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
     return [
         one
         for one in turns
-        if one.role == "user" and not withheld.parts(one) and not only_acknowledges(one.content)
+        if is_own_word(one) and not withheld.parts(one) and not only_acknowledges(one.content)
     ]
 
 
