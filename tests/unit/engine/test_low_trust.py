@@ -214,3 +214,18 @@ def test_forget_that_goes_by_what_the_user_said_last_and_not_by_a_tool(
         clock.tick(seconds=10)
         hub.observe_turn("$ date\nThu Jan 15 12:00:00 UTC", "", session="s", trust="tool")
         assert {one.content for one in hub.forget_last("s")} == {"Lives in Lisbon"}
+
+
+@pytest.mark.parametrize("trust", ["tool", "import"])
+def test_nobody_answers_the_question_of_a_tool(
+    tmp_path: Path, clock: FixedClock, trust: str
+) -> None:
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path / "own", clock=clock, settings=settings) as memory:
+        hub = memory.create_hub("page")
+        hub.core.set_has_worker(True)
+        hub.observe_turn("Please open the page.", "", session="s")
+        hub.observe_turn("Welcome. Are you allergic to nuts?", "", session="s", trust=trust)
+        hub.observe_turn("Yes", "", session="s")
+        work_until_done(memory.core, memory.home)
+        assert list(hub.scan()) == []

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
-from holdfast.domain.records import Record
+from holdfast.domain.records import Record, is_own_word
 from holdfast.domain.results import MODES, Noted, Observed
 from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
@@ -24,7 +24,7 @@ from holdfast.engine.log.turns import (
     AlreadyLogged,
     SetAside,
     add_turns,
-    last_said,
+    last_turn,
     logged_roles,
     made_turn,
     note_logged,
@@ -84,10 +84,11 @@ def observe(
         return Observed(reason=empty)
     noted = noted if noted is None else without_private(noted)
     name = turn_name(turn)
-    said, question, aside = _still_to_log(scope, said, name, session, folder, import_run)
+    said, asked, aside = _still_to_log(scope, said, name, session, folder, import_run)
     if aside:
         return Observed(reason=aside)
     scope.settings.refresh()
+    question = "" if asked is None else asked.content
     turns = _turns(
         scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
     )
@@ -102,7 +103,9 @@ def observe(
             roles = [turn.role for turn in turns]
             note_logged(scope.core, writer, scope.hub_id, session, name, roles)
         dropped[:] = (
-            [] if reason else _queue(scope.core, writer, turns, noted, question, import_run)
+            []
+            if reason
+            else _queue(scope.core, writer, turns, noted, _to_answer(asked), import_run)
         )
         if reason and reason != SWITCHED_OFF:
             # So that a flush does not process it as the words of a person.
@@ -137,7 +140,7 @@ def _still_to_log(
     session: str | None,
     folder: str | None,
     import_run: str | None,
-) -> tuple[dict[str, str], str, str]:
+) -> tuple[dict[str, str], Turn | None, str]:
     """The sides of a turn without those that were logged under its name; the turn that it may
     answer; and if nothing is left, the reason."""
     with scope.core.read() as reader:
@@ -145,14 +148,21 @@ def _still_to_log(
             reader, scope.hub_id, session=session, folder=folder, now=scope.now()
         )
         if aside:
-            return said, "", aside
+            return said, None, aside
         if import_run is not None:
             runs.require_open(reader, scope.hub_id, import_run)
         if name:
             logged = logged_roles(reader, scope.hub_id, session, name)
             said = {role: "" if logged(role) else text for role, text in said.items()}
-        question = last_said(reader, scope.hub_id, session, said["user"])
-    return said, question, "" if any(said.values()) else KNOWN
+        asked = last_turn(reader, scope.hub_id, session, said["user"])
+    return said, asked, "" if any(said.values()) else KNOWN
+
+
+def _to_answer(asked: Turn | None) -> str:
+    """The question that the user may have answered: nobody answers a tool or a document."""
+    if asked is None or (asked.role == "user" and not is_own_word(asked)):
+        return ""
+    return asked.content
 
 
 def _turns(

@@ -156,11 +156,17 @@ def _trust(trust: str | None, role: Role) -> Trust:
 
 def last_said(reader: Reader, hub_id: str, session: str | None, answer: str) -> str:
     """The content of the newest turn of a session, which the next one may answer."""
+    asked = last_turn(reader, hub_id, session, answer)
+    return "" if asked is None else asked.content
+
+
+def last_turn(reader: Reader, hub_id: str, session: str | None, answer: str) -> Turn | None:
+    """The newest turn of a session, if what is said next may answer it."""
     if not answer or len(answer) > _ANSWER_CHARS_MAX:
-        return ""
+        return None
     session = clean_session(session)
     newest = reader.turns(hub_id, limit=1, session=session)
-    return newest[0].content if newest and newest[0].session == session else ""
+    return newest[0] if newest and newest[0].session == session else None
 
 
 def is_last_said_beside(
