@@ -313,3 +313,32 @@ def _read(act: Callable[[Holdfast], list[str]], memory: Holdfast, unread: list[s
     except StoreDamaged as error:
         unread.append(error.message)
         return []
+
+
+def problems_in_words(memory: Holdfast, found: Findings) -> list[tuple[str, str]]:
+    """Every remaining problem: `damage` or `problem`, and a sentence."""
+    left = _sentences(memory, found.diagnosis.left)
+    left += [("problem", f"others can open {path}") for path in found.open_to_others]
+    left += [("problem", note) for note in found.files]
+    if found.model["problem"]:
+        left.append(("problem", found.model["problem"]))
+    return left + [("problem", said) for said in found.unknown_models]
+
+
+def _sentences(memory: Holdfast, problems: list[Problem]) -> list[tuple[str, str]]:
+    """The problems as sentences, without repetition, with the hub if there are several."""
+    try:
+        names = {hub.id: hub.name for hub in memory.hubs()}
+    except StoreDamaged:
+        names = {}
+    counts: dict[tuple[str, str], int] = {}
+    for problem in problems:
+        hub = names.get(problem.hub_id, "") if len(names) > 1 else ""
+        unnamed = hub and f"hub {hub}" not in problem.what
+        said = f"hub {hub}: {problem.what}" if unnamed else problem.what
+        finding = ("problem" if problem.derived or problem.outside else "damage", said)
+        counts[finding] = counts.get(finding, 0) + 1
+    return [
+        (word, said if count == 1 else f"{said} ({count} times)")
+        for (word, said), count in counts.items()
+    ]

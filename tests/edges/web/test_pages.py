@@ -6,6 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import apsw
 import pytest
 from starlette.testclient import TestClient
 
@@ -67,6 +68,31 @@ def test_turns_without_a_session_are_shown_however_many_others_came_since(
         hub.log_turn("user", f"Word {number}", session="s")
     assert "Said outside of any session" in client.get("/h/default/log").text
     assert "Word 499" not in client.get("/h/default/log").text
+
+
+def test_the_doctor_of_the_page_finds_what_that_of_the_command_line_finds(
+    client: TestClient, memory: Holdfast
+) -> None:
+    memory.hub().remember("Prefers tabs")
+    assert t("team.healthy") in client.post("/h/default/doctor", headers=PAGE).text
+    Path(memory.home).chmod(0o755)
+    said = client.post("/h/default/doctor", headers=PAGE).text
+    assert t("team.healthy") not in said
+    assert f"others can open {memory.home}" in said
+
+
+@pytest.mark.sqlite_only("damage to the file of the embedded store")
+def test_the_doctor_of_the_page_describes_damage_in_a_sentence(
+    client: TestClient, memory: Holdfast
+) -> None:
+    memory.hub().remember("Prefers tabs")
+    connection = apsw.Connection(str(Path(memory.home) / "memory.db"))
+    connection.execute("DELETE FROM passages")
+    connection.close()
+    said = client.post("/h/default/doctor", headers=PAGE).text
+    assert t("team.healthy") not in said
+    assert "memory #1 is not in" in said
+    assert "Problem(" not in said
 
 
 def test_where_a_memory_is_from_is_said_in_words(client: TestClient, memory: Holdfast) -> None:

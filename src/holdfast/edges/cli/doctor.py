@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from holdfast.api.checkup import Findings, check_up, embedding_model
+from holdfast.api.checkup import Findings, check_up, embedding_model, problems_in_words
 from holdfast.domain.clock import from_text
 from holdfast.edges.cli.command import Commands, Namespace, switch
 from holdfast.edges.cli.output import counted
@@ -14,7 +14,6 @@ from holdfast.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.store.values import Problem
 
 COMMANDS = Commands()
 
@@ -155,7 +154,7 @@ def _show_findings(call: Call, found: Findings) -> None:
 
     for text in found.mended:
         show("mended", text, "green")
-    for word, text in _remaining_problems(call, found):
+    for word, text in problems_in_words(call.local, found):
         show(word, text, "red")
     problems = found.diagnosis.left
     if found.diagnosis.unembedded:
@@ -168,32 +167,3 @@ def _show_findings(call: Call, found: Findings) -> None:
         found.open_to_others or found.files or any(not problem.outside for problem in problems)
     ):
         call.out.note("`holdfast doctor --fix` mends what can be mended, and loses nothing.")
-
-
-def _remaining_problems(call: Call, found: Findings) -> list[tuple[str, str]]:
-    """Every remaining problem: its kind, and a sentence."""
-    left = _sentences(call, found.diagnosis.left)
-    left += [("problem", f"others can open {path}") for path in found.open_to_others]
-    left += [("problem", note) for note in found.files]
-    if found.model["problem"]:
-        left.append(("problem", found.model["problem"]))
-    return left + [("problem", said) for said in found.unknown_models]
-
-
-def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
-    """The problems as sentences, without repetition, with the hub if there are several."""
-    try:
-        names = {hub.id: hub.name for hub in call.memory.hubs()}
-    except StoreDamaged:
-        names = {}
-    counts: dict[tuple[str, str], int] = {}
-    for problem in problems:
-        hub = names.get(problem.hub_id, "") if len(names) > 1 else ""
-        unnamed = hub and f"hub {hub}" not in problem.what
-        said = f"hub {hub}: {problem.what}" if unnamed else problem.what
-        finding = ("problem" if problem.derived or problem.outside else "damage", said)
-        counts[finding] = counts.get(finding, 0) + 1
-    return [
-        (word, said if count == 1 else f"{said} ({count} times)")
-        for (word, said), count in counts.items()
-    ]

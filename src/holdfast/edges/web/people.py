@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
+from holdfast.api import checkup
 from holdfast.api.people import is_limited
 from holdfast.domain.hub import ROLES
 from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
-from holdfast.engine.upkeep import doctor
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -94,10 +94,16 @@ def _remove_hub_member(visit: Visit) -> Response:
 
 
 def _doctor(visit: Visit) -> Response:
-    """Checks the whole store and changes nothing; for the owner of the machine."""
+    """Checks the installation and changes nothing; for the owner of the machine."""
     if not visit.caller.local:
         raise Forbidden(t("team.doctor_local"))
-    return visit.fragment("_doctor.html", {"diagnosis": doctor.examine(visit.memory.core)})
+    memory = visit.memory
+    found = checkup.check_up(memory, checkup.embedding_model(memory), repair=False)
+    values = {
+        "problems": [said for _, said in checkup.problems_in_words(memory, found)],
+        "unembedded": found.diagnosis.unembedded,
+    }
+    return visit.fragment("_doctor.html", values)
 
 
 Kind: TypeAlias = Literal["org", "team"]
