@@ -71,18 +71,18 @@ class Hubs:
         return hub_labels.name_of(self._prefix, labels)
 
     def find(self, *labels: str) -> HubMemory | None:
-        """The hub of these labels; None where nothing was stored for them yet."""
+        """The hub of these labels; None if nothing was stored for them yet."""
         try:
             return self.memory.hub(self.name_of(*labels))
         except NotFound:
             return None
 
     def make(self, *labels: str) -> HubMemory:
-        """The hub of these labels, made where it is missing."""
+        """The hub of these labels, made if it is missing."""
         return self.memory.hub(self.name_of(*labels), create=True)
 
     def user(self, user: str) -> HubMemory:
-        """The hub of a user, made where it is missing."""
+        """The hub of a user, made if it is missing."""
         return self.make("user", user)
 
     def scope_metadata(self, *labels: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class MessageHistory:
         return [unpacked(memory) for memory in reversed(found)]
 
     def pop(self) -> dict[str, Any] | None:
-        """Takes the last message away and returns it; None where there is none."""
+        """Takes the last message away and returns it; None if there is none."""
         found = self._newest(1)
         if not found:
             return None
@@ -182,7 +182,7 @@ class MessageHistory:
         return unpacked(found[0])
 
     def take(self, index: int) -> dict[str, Any] | None:
-        """Takes the message at a place away and returns it; None where there is none."""
+        """Takes the message at a place away and returns it; None if there is none."""
         found = self._newest(None)[::-1]
         try:
             memory = found[index]

@@ -251,7 +251,7 @@ class HoldfastStore(BaseStore):
         }
 
     def _indexed_text(self, value: Mapping[str, Any], index: Any) -> str:
-        """The text that is searched; empty where none is."""
+        """The text that is searched; empty if none is."""
         fields = self._fields if index is None else index
         if fields is False:
             return ""

@@ -172,7 +172,7 @@ class Memory:
     # ── reading ──────────────────────────────────────────────────────────────────────────────
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """A memory by its id; None where there is none."""
+        """A memory by its id; None if there is none."""
         found = self._find(memory_id)
         return None if found is None else _item(*found)
 

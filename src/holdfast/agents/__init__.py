@@ -264,7 +264,7 @@ class ToolContext(NamedTuple):
     report: Report | None = None
 
     def progress(self, done: int, total: int | None = None, note: str = "") -> None:
-        """To be called now and then in long work; raises CallCancelled where nobody waits."""
+        """To be called now and then in long work; raises CallCancelled if nobody waits."""
         if self.report is not None:
             self.report(done, total, note)
 

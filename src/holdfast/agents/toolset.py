@@ -73,7 +73,7 @@ def _typed(kinds: Sequence[str]) -> dict[str, Any]:
 
 
 def _strict(tool: Tool) -> dict[str, Any] | None:
-    """The schema in the subset that OpenAI enforces; None where an argument may be any JSON."""
+    """The schema in the subset that OpenAI enforces; None if an argument may be any JSON."""
     if any(one.kind == "value" and not one.shape for one in tool.parameters):
         return None
     schema = schema_of(tool)

@@ -272,7 +272,7 @@ class _Run:
             import_run.finish(hub.scope, run)
 
     def _hub(self, about: str) -> HubMemory | None:
-        """The hub for files of the person or the project; in a dry run None where it is yet to be
+        """The hub for files of the person or the project; in a dry run None if it is yet to be
         made."""
         if about not in self._hubs:
             self._hubs[about] = self._opened(about)

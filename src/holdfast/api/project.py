@@ -39,7 +39,7 @@ class Project(NamedTuple):
 
     name: str
     place: str
-    # Marks of its remote and of the making of its folder; '' where there is none.
+    # Marks of its remote and of the making of its folder; '' if there is none.
     remote: str = ""
     birth: str = ""
 
@@ -54,7 +54,7 @@ class ProjectEntry(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The hub of a folder and why it is that one. `hub` is None where it is not made yet; `name` is
+    """The hub of a folder and why it is that one. `hub` is None if it is not made yet; `name` is
     what it is, or will probably be, called."""
 
     hub: HubMemory | None
@@ -73,7 +73,7 @@ class Chosen(NamedTuple):
 def hub_here(
     memory: Holdfast, *, named: str | None = None, folder: str | None = None
 ) -> tuple[HubMemory, str]:
-    """The hub to use, made where it is missing, and why it is that one: the name given, that of
+    """The hub to use, made if it is missing, and why it is that one: the name given, that of
     HOLDFAST_HUB, the repository of the folder (the working one), or the person's own."""
     chosen = choose(memory, named=named, folder=folder, create=True)
     assert chosen.hub is not None
@@ -132,7 +132,7 @@ def _with_own(memory: Holdfast, hub: HubMemory, place: str, *, create: bool) -> 
 
 
 def own_hub(memory: Holdfast) -> HubMemory | None:
-    """The person's own hub; None where it is not made yet."""
+    """The person's own hub; None if it is not made yet."""
     return _own(memory, "", create=False).hub
 
 
@@ -184,7 +184,7 @@ def hub_by_id(memory: Holdfast, hub_id: str, *, folder: str, is_named: bool) -> 
 
 
 def project_of(folder: str) -> Project | None:
-    """The repository a folder is in; None where it is in none. One that is the home folder itself
+    """The repository a folder is in; None if it is in none. One that is the home folder itself
     keeps somebody's settings: it is no project."""
     root = os.path.realpath(folder)
     home = os.path.realpath(os.path.expanduser("~"))

@@ -138,7 +138,7 @@ def of_body(url: str, said: dict[str, Any], status: int = 500) -> HoldfastError:
 
 
 def code_of(answer: httpx2.Response) -> str:
-    """The code of an answer that is an error; empty where it has none."""
+    """The code of an answer that is an error; empty if it has none."""
     return str((_error_in(answer) or {}).get("code", ""))
 
 

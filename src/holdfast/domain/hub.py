@@ -175,7 +175,7 @@ class Key(NamedTuple):
     used_at: datetime | None = None
 
     def refusal(self, now: datetime) -> str:
-        """Why it opens nothing; empty where it does."""
+        """Why it opens nothing; empty if it does."""
         if self.revoked_at is not None:
             return "it was revoked"
         if self.expires_at is not None and self.expires_at <= now:

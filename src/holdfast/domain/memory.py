@@ -33,7 +33,7 @@ class Usage(NamedTuple):
 
 
 def attachment_of(metadata: Mapping[str, Any]) -> Attachment | None:
-    """The file that metadata speak of; None where they speak of none, or of something else."""
+    """The file that metadata speak of; None if they speak of none, or of something else."""
     stored = metadata.get(ATTACHMENT)
     if not isinstance(stored, Mapping) or set(stored) != set(Attachment._fields):
         return None
@@ -42,7 +42,7 @@ def attachment_of(metadata: Mapping[str, Any]) -> Attachment | None:
 
 
 def page_of(metadata: Mapping[str, Any]) -> str | None:
-    """The address of the page that a memory holds; None where it holds none."""
+    """The address of the page that a memory holds; None if it holds none."""
     stored = metadata.get(PAGE)
     address = stored.get("asked") if isinstance(stored, Mapping) else None
     return address if isinstance(address, str) else None

@@ -107,7 +107,7 @@ class Filter(NamedTuple):
         return not self.refusal(memory)
 
     def refusal(self, memory: Memory) -> str:
-        """Why the memory does not count, in a few words; empty where it does."""
+        """Why the memory does not count, in a few words; empty if it does."""
         if memory.layer == TURN and (self.where is not None or not self.turns):
             return "it is a turn of the conversation log"
         for field, allowed in (

@@ -79,7 +79,7 @@ class LifecycleMove(NamedTuple):
 
 
 class LifecycleMoves(list[LifecycleMove]):
-    """The moves of a run, by number, and the change set that `undo` takes back; None where nothing
+    """The moves of a run, by number, and the change set that `undo` takes back; None if nothing
     moved, and for a dry run."""
 
     def __init__(self, moves: Iterable[LifecycleMove] = (), change: str | None = None) -> None:
@@ -331,7 +331,7 @@ class Decision(NamedTuple):
 
 
 def decision_of(memory: Memory) -> Decision | None:
-    """The decision that a memory holds, or None where it holds none."""
+    """The decision that a memory holds, or None if it holds none."""
     held = memory.metadata.get(FIELD)
     if not isinstance(held, Mapping):
         return None

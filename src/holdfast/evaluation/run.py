@@ -281,7 +281,7 @@ ADVERSARIAL = "adversarial"
 
 
 class QuestionResult(NamedTuple):
-    """One question's result. `scores` is None where the question has no answer in the store."""
+    """One question's result. `scores` is None if the question has no answer in the store."""
 
     store: str
     question: Question
@@ -414,7 +414,7 @@ def score(ranking: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
     """The metrics of one ranking, in the order of METRICS. `gold` must not be empty.
 
     R@k is the share of the gold among the first k; MRR is one over the rank of the first gold
-    (0 where it is not among the first 20); NDCG@10 counts every gold as equally relevant.
+    (0 if it is not among the first 20); NDCG@10 counts every gold as equally relevant.
     """
     wanted = frozenset(gold)
     first = list(dict.fromkeys(ranking))[:DEPTH_MAX]

@@ -50,7 +50,7 @@ class Gathered:
         self.full = False
 
     def add(self, text: str) -> bool:
-        """Takes a piece; False where there is no room for another."""
+        """Takes a piece; False if there is no room for another."""
         text = text.strip()
         if text and not self.full:
             self._pieces.append(text[: self._left])
@@ -236,7 +236,7 @@ def read_image(file: BinaryIO, ocr: Ocr) -> ExtractedText:
 
 
 def size_of(head: bytes) -> tuple[int, int] | None:
-    """Width and height by the header; None where it is none. TIFF hides them anywhere in the file,
+    """Width and height by the header; None if it is none. TIFF hides them anywhere in the file,
     and is left to the limits on memory: (0, 0)."""
     try:
         if head.startswith(b"\x89PNG"):

@@ -182,7 +182,7 @@ def labels(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def label(text: str) -> str:
-    """A tag or category from any text; empty where nothing is left."""
+    """A tag or category from any text; empty if nothing is left."""
     text = _cut(text.strip().lstrip("#"), 60)
     try:
         return clean.clean_tags([text])[0] if text else ""
@@ -218,7 +218,7 @@ _MILLIS, _MICROS = 100_000_000_000, 100_000_000_000_000
 
 def moment(value: Any) -> datetime | None:
     """A time from what programs write: ISO 8601 with or without a zone (then UTC), or a number of
-    seconds, milliseconds or microseconds since 1970. None where it is none of these."""
+    seconds, milliseconds or microseconds since 1970. None if it is none of these."""
     try:
         if isinstance(value, str):
             try:

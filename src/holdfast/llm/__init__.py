@@ -161,7 +161,7 @@ class Spec(NamedTuple):
 
 
 def parse(text: str, *, inherit: str = "") -> Spec | None:
-    """A setting taken apart; None where it names no model. `inherit` is another setting: a name
+    """A setting taken apart; None if it names no model. `inherit` is another setting: a name
     without a provider is a model of the service that it names."""
     text = text.strip()
     if text in ("", "none"):
@@ -186,7 +186,7 @@ def _of_protocol(text: str) -> Spec | None:
 
 
 def _of_provider(text: str) -> Spec | None:
-    """`PROVIDER/MODEL`, of the table or with a URL; None where the provider is neither."""
+    """`PROVIDER/MODEL`, of the table or with a URL; None if the provider is neither."""
     provider, slash, rest = text.partition("/")
     if not slash or not is_name(provider):
         return None
@@ -230,7 +230,7 @@ def _named_for(spec: Spec, named: str, inherit: str) -> str:
 
 
 def find_model(name: str, *, inherit: str = "", key_variable_named: str = "") -> Model | None:
-    """The model that a setting names; None where it names none. Making one sends nothing."""
+    """The model that a setting names; None if it names none. Making one sends nothing."""
     spec = parse(name, inherit=inherit)
     if spec is None:
         return None

@@ -296,7 +296,7 @@ class Endpoint:
     # The key
 
     def _key(self) -> str:
-        """The key, or '' where none is needed. This machine's own servers get one only where a
+        """The key, or '' if none is needed. This machine's own servers get one only where a
         setting names its variable: they need none, and the key must not be sent to an unknown local
         program."""
         local = self.spec.is_local

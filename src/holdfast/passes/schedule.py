@@ -215,7 +215,7 @@ def _is_due(core: Core, reader: Reader, hub_id: str, one: Periodic, every: timed
 
 
 def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> bool:
-    """Runs a pass; returns False where the pass says that there was no run after all."""
+    """Runs a pass; returns False if the pass says that there was no run after all."""
     log = logger(f"holdfast.{one.name}")
     try:
         ran = one.run(open_hub(hub)) is not False

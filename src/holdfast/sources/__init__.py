@@ -73,7 +73,7 @@ class Answers(NamedTuple):
         return bool(self.excerpts or self.notes)
 
     def text(self) -> str:
-        """For a model: a fenced block for each source, then the notes; '' where there is nothing.
+        """For a model: a fenced block for each source, then the notes; '' if there is nothing.
 
         No excerpt can end its block or pass for another: it is made harmless as memories are.
         """

@@ -80,7 +80,7 @@ def retry(
 
 
 def retry_after_s(header: str) -> float | None:
-    """The seconds of a `Retry-After` header; None where it is a date or anything else."""
+    """The seconds of a `Retry-After` header; None if it is a date or anything else."""
     text = header.strip()
     # Six digits are longer than anybody waits, however many there are.
     return float(text[:6]) if text.isascii() and text.isdigit() else None

@@ -68,7 +68,7 @@ def hints(prefix: str, labels: Sequence[str]) -> str:
 
 
 def labels_of(prefix: str, name: str) -> tuple[str, ...] | None:
-    """The labels of a hub by its name; None where no labels give that name."""
+    """The labels of a hub by its name; None if no labels give that name."""
     try:
         labels = tuple(_read(part) for part in name.removeprefix(prefix).split("."))
         return labels if name_of(prefix, labels) == name else None

@@ -89,7 +89,7 @@ def composed(text: str) -> str:
 
 
 def hidden_character(text: str) -> int | None:
-    """The position of the first character that cannot be seen; None where all can be."""
+    """The position of the first character that cannot be seen; None if all can be."""
     if text.isascii() and text.isprintable():
         return None
     for position, character in enumerate(text):

@@ -108,7 +108,7 @@ def restore_backup(
     path: str, backup: str, progress: Progress | None = None, *, home: str = ""
 ) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
-    what was there before is ('' where nothing was). `home` is where its hubs have their files."""
+    what was there before is ('' if nothing was). `home` is where its hubs have their files."""
     with restore_lock(path):
         # Left by a process that died: the lock says that no other is at work.
         _clear_left(f"{path}{_RESTORING}")
@@ -172,7 +172,7 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
 
 def restore_into(store: Store, home: str, backup: str, progress: Progress | None = None) -> str:
     """Makes a store that is no file what the backup holds, and returns where the copy of what was
-    there before is ('' where nothing was). Others see hubs come back one after the other; broken
+    there before is ('' if nothing was). Others see hubs come back one after the other; broken
     off, it is begun again with the same backup."""
     with restore_lock(os.path.join(home, DATABASE)):
         # Left by a process that died: the lock says that no other is at work.

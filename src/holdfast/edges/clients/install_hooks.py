@@ -377,7 +377,7 @@ def _written(
 
 def stop_unused(home: str, place: Platform, command: Sequence[str]) -> bool:
     """Asks the warm process of a home, which answers hooks, to end, which it does within seconds,
-    unless a client has hooks of ours left. False where none was stopped."""
+    unless a client has hooks of ours left. False if none was stopped."""
     from holdfast.edges.hooks import front
 
     if _is_used(place, command):

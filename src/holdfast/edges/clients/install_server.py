@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     result: Result
     entry: Mapping[str, Any] | None
     before: str
-    after: str | None  # None where the file is gone, or would be
+    after: str | None  # None if the file is gone, or would be
     backup: str | None = None
     # Whether the person has edited our file: if it is removed, its backup stays.
     is_edited: bool = False

@@ -72,7 +72,7 @@ class Token(NamedTuple):
 
 
 def scan(text: str) -> Node | None:
-    """The value of the text, or None where it holds no more than white space and comments."""
+    """The value of the text, or None if it holds no more than white space and comments."""
     start = _after_trivia(text, 1 if text.startswith(BOM) else 0)
     if start == len(text):
         return None

@@ -186,7 +186,7 @@ def _inline(value: Mapping[str, Any]) -> Any:
 
 
 def _at(table: Any, path: Sequence[str]) -> Any:
-    """The table at a path, or None where there is none."""
+    """The table at a path, or None if there is none."""
     for key in path:
         if not isinstance(table, dict) or key not in table:
             return None

@@ -47,7 +47,7 @@ def upstream_key(variable: str | None) -> str:
 
 
 def local_key(home: str, file: str | None, *, needed: bool) -> tuple[str, str]:
-    """The key for clients of the proxy and where it is; both empty where none is asked for. Where
+    """The key for clients of the proxy and where it is; both empty if none is asked for. Where
     one is needed and none is named, it is in the home, made the first time."""
     found = listening.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY)
     if found is not None:

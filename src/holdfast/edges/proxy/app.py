@@ -163,7 +163,7 @@ class Proxy:
         return self._client
 
     async def ask_memory(self, work: Callable[[], T], seconds: float) -> T | None:
-        """What `work` returns, from a thread; None where it fails or is late, which the doctor
+        """What `work` returns, from a thread; None if it fails or is late, which the doctor
         shows."""
         try:
             with anyio.fail_after(seconds):

@@ -34,7 +34,7 @@ _PERSON_FIELDS = ("user", "safety_identifier", "prompt_cache_key")
 
 class Said(NamedTuple):
     """A message of a person or an assistant, and its place in the list of the request. The place
-    is -1 where the request is a plain text."""
+    is -1 if the request is a plain text."""
 
     role: str
     text: str

@@ -124,7 +124,7 @@ class Connections:
         self.closed = 0
 
     def open(self, address: str, close: Callable[[], None]) -> Connection | None:
-        """Registers a new connection; None where there is no room and none can be made."""
+        """Registers a new connection; None if there is no room and none can be made."""
         own = self._addresses.get(address)
         if own is not None and own.count >= self._limits.per_address and not self._close_one(own):
             return None
@@ -138,7 +138,7 @@ class Connections:
         return connection
 
     def make_room(self) -> bool:
-        """Closes one connection of the address that holds the most; False where none may be."""
+        """Closes one connection of the address that holds the most; False if none may be."""
         holding = sorted(self._addresses.values(), key=lambda one: one.count, reverse=True)
         return any(self._close_one(one) for one in holding)
 

@@ -74,7 +74,7 @@ class CrossOriginRules(NamedTuple):
     origins: Sequence[str] = ()
     # Where a key is needed, a browser has no credentials to add on its own: routes answer 401.
     key_needed: bool = False
-    # The cookie of a sign-in, which a browser does add on its own; empty where there is none.
+    # The cookie of a sign-in, which a browser does add on its own; empty if there is none.
     cookie: str = ""
     # Whether there is a page for people at `/`.
     has_page: bool = False
@@ -94,7 +94,7 @@ class CrossOriginRules(NamedTuple):
         return cls(hosts, origins, key_needed)
 
     def refusal(self, method: str, headers: Headers) -> Refusal | None:
-        """Why this request must not be served; None where it may be."""
+        """Why this request must not be served; None if it may be."""
         host = headers.get("host", "").lower()
         if not is_named(host, self.hosts):
             return Refusal(

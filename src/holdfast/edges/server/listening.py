@@ -221,7 +221,7 @@ _KEY_BYTES = 32
 def find_key(
     file: str | None, *, variable: str, command: str, environ: Mapping[str, str] = os.environ
 ) -> str | None:
-    """The key of a file or of the environment; None where there is none. `command` makes one, with
+    """The key of a file or of the environment; None if there is none. `command` makes one, with
     the name of a file behind it."""
     if file is None:
         given = environ.get(variable)

@@ -186,7 +186,7 @@ def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
 def _with_correction(
     reader: Reader, scope: Scope, reply: Turn, line: PromptLine, known: Collection[str]
 ) -> list[PromptLine]:
-    """The line of a reply, with what the person said where they turned it down; nothing where that
+    """The line of a reply, with what the person said where they turned it down; nothing if that
     is known."""
     correction = turned_down_by(reader, scope, reply)
     if correction is None:

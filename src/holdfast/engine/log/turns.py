@@ -474,7 +474,7 @@ class SetAside(Exception):
 
 
 def turn_name(turn: str | None) -> str:
-    """The name of a turn, checked; empty where it has none."""
+    """The name of a turn, checked; empty if it has none."""
     if turn is None:
         return ""
     if not isinstance(turn, str):

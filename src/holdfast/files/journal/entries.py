@@ -128,7 +128,7 @@ def _extent(lines: list[str], at: int) -> tuple[int, bool]:
 
 
 def _closing(lines: list[str], at: int, closed: re.Pattern[str]) -> int:
-    """The end of the first line that closes what was opened; 0 where none does."""
+    """The end of the first line that closes what was opened; 0 if none does."""
     for end in range(at, min(len(lines), at + _CLOSED_WITHIN_LINES)):
         if _ADDED.match(lines[end]):
             return 0

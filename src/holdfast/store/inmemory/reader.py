@@ -285,7 +285,7 @@ def _candidate(passage: IndexedPassage) -> Candidate:
 
 
 def _merit(entry: IndexEntry, query: TermQuery) -> int:
-    """The number of terms that the passage contains; 0 where it does not match the query."""
+    """The number of terms that the passage contains; 0 if it does not match the query."""
     both = (entry.body, entry.head)
     if any(_holds(words, phrase) for phrase in query.excluded for words in both):
         return 0

@@ -101,7 +101,7 @@ class Standby:
         self._position = "0/0"
         self._lock = threading.Lock()
         self._asked_again_at = 0.0
-        # Why it is not used; '' where it is.
+        # Why it is not used; '' if it is.
         self.trouble = ""
 
     def _greet(self, connection: Connection) -> None:
@@ -147,7 +147,7 @@ class Standby:
         return connection
 
     def diagnose(self) -> str:
-        """Why the standby cannot be used now; '' where it can. Waits longer than a read would."""
+        """Why the standby cannot be used now; '' if it can. Waits longer than a read would."""
         self._asked_again_at = 0.0
         with self._lock:
             position = self._position
@@ -492,7 +492,7 @@ _CLOCK = "(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.
 
 
 def measure_skew(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
-    """How much later it is on the server (0 where the clocks agree), and the answer to the query
+    """How much later it is on the server (0 if the clocks agree), and the answer to the query
     `also`, in one round trip."""
     before = SystemClock().now()
     row = connection.execute(f"SELECT {_CLOCK}, ({also})").fetchone()

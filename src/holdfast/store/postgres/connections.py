@@ -190,7 +190,7 @@ class Connections:
         self._url, self._address, self._search_path = url, address, search_path
         self._answer_s, self._wait_s = answer_s, wait_s
         self._read_s = min(READ_ANSWER_S, answer_s)
-        # The role's own statement_timeout; 0 where it has none.
+        # The role's own statement_timeout; 0 if it has none.
         self._timeout_ms = timeout_ms
         self._spread = spread
         # For commit marks: an id of this run and its threads, and the hubs without old marks.
@@ -218,7 +218,7 @@ class Connections:
     def begin_read(
         self, deadline_s: float | None, only_if: str = "", *, limit_s: float | None = None
     ) -> MonitoredConnection | None:
-        """A connection in a transaction with one snapshot; None where the query `only_if`, sent
+        """A connection in a transaction with one snapshot; None if the query `only_if`, sent
         before the transaction begins, does not return true."""
         begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
         one_s = limit_s or self._read_s

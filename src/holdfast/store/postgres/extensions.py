@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
 
 def citus_version(connection: Connection) -> str:
-    """The version of Citus in this database; '' where it is not installed. Also queried with the
+    """The version of Citus in this database; '' if it is not installed. Also queried with the
     search_path of the role, so every name is qualified."""
     row = connection.execute(
         "SELECT extversion FROM pg_catalog.pg_extension"
@@ -192,7 +192,7 @@ _WITHOUT = (
 
 
 class Vector(NamedTuple):
-    """The schema of pgvector ('' where it is missing or too old), and its version."""
+    """The schema of pgvector ('' if it is missing or too old), and its version."""
 
     schema: str = ""
     version: str = ""
@@ -216,7 +216,7 @@ def _is_enough(version: str) -> bool:
 
 
 def missing_note(connection: psycopg.Connection[Any], address: str) -> str:
-    """A sentence that says that pgvector is missing and how to install it; '' where it is there."""
+    """A sentence that says that pgvector is missing and how to install it; '' if it is there."""
     found = vector(connection)
     if found.schema:
         return ""
@@ -261,7 +261,7 @@ def _service_admin(connection: psycopg.Connection[Any]) -> str | None:
 
 
 def _available(connection: psycopg.Connection[Any]) -> str:
-    """The version that the server could install; '' where it has none."""
+    """The version that the server could install; '' if it has none."""
     row = connection.execute(
         "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
     ).fetchone()

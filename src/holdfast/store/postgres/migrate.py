@@ -97,9 +97,9 @@ class PendingStep(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """The capabilities of a database. `vector_schema` is the schema of pgvector, '' where it is not
+    """The capabilities of a database. `vector_schema` is the schema of pgvector, '' if it is not
     installed; `async_commit` says that the server acknowledges before it has written, unless a
-    transaction asks for more; `timeout_ms` is the statement_timeout of the role, 0 where it has
+    transaction asks for more; `timeout_ms` is the statement_timeout of the role, 0 if it has
     none; `later` are the steps that are not done."""
 
     version: int
@@ -458,7 +458,7 @@ class StepRunner:
             self._send(index.statement(name, table, how="CONCURRENTLY"))
 
     def _state(self, name: str) -> bool | None:
-        """Whether an index is valid; None where there is none of this name."""
+        """Whether an index is valid; None if there is none of this name."""
         found = self._rows(
             "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass(%s)",
             f"{SCHEMA}.{name}",

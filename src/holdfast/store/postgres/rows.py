@@ -188,7 +188,7 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def where_turns(wanted: Filter) -> str | None:
-    """The same for turns, with values that `where` gives too; None where no turn can count."""
+    """The same for turns, with values that `where` gives too; None if no turn can count."""
     return PostgresFilterSql().where_turns(wanted)
 
 

@@ -91,7 +91,7 @@ def trigram_hashes(hub: int, text: str) -> list[int]:
 
 
 def grams_asked(hub: int, needle: str) -> list[int]:
-    """Hashes that every text with the needle has; none where it is too short for a trigram."""
+    """Hashes that every text with the needle has; none if it is too short for a trigram."""
     found = sorted(trigrams(needle))
     step = max(1, len(found) // _GRAMS_ASKED_MAX)
     return sorted(set(map(_hashes_of(hub).__getitem__, found[::step])))
@@ -171,7 +171,7 @@ def _bar(terms: Sequence[Weighed], passages: int, wanted: int) -> float:
 
 
 def _with_weight(terms: Sequence[Weighed], least: float) -> str | None:
-    """A tsquery for terms with at least this weight together; None where all have less."""
+    """A tsquery for terms with at least this weight together; None if all have less."""
     if sum(term.weight for term in terms) < least - _ROUNDING:
         return None
     first, rest = terms[0], terms[1:]

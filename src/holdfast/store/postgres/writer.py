@@ -155,7 +155,7 @@ class PostgresWriter(IndexWriter, SqlWriter):
         self._write_counts()
 
     def _own(self, hub_id: str) -> int:
-        """The number of a hub; raises NotFound where there is none."""
+        """The number of a hub; raises NotFound if there is none."""
         hub = self._session.hub(hub_id)
         if hub == NO_SUCH_HUB:
             raise NotFound(f"There is no hub {hub_id}.")

@@ -48,7 +48,7 @@ _MARKS = re.compile(r"^\s*(?:[-*+•>]\s+|#{1,6}\s+|\d+[.)]\s+)+")
 
 
 def summarise(text: str, *, chars_max: int = SUMMARY_CHARS_MAX) -> str:
-    """The telling sentences of a text in their order; never empty where there are words."""
+    """The telling sentences of a text in their order; never empty if there are words."""
     found = sentences(text)
     chosen = choose(found, chars_max=chars_max)
     return " ".join(found[place] for place in chosen)[:chars_max]

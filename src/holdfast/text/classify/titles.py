@@ -70,7 +70,7 @@ _HTML_TAGS = (
     "|tbody|td|tfoot|th|thead|title|tr|tt|u|ul|var|video"
 )
 
-# What each has in it (nothing where it may be one of several), the pattern, and what is left.
+# What each has in it (nothing if it may be one of several), the pattern, and what is left.
 # Classes leave out the character that opens them, so that a run of it is read once, not n times.
 _MARKS = (
     # Tags of HTML. Other words in angle brackets (`<sha>`, `<Foo/>`) and code are the text itself.
@@ -370,7 +370,7 @@ NAMES_SOMEBODY = lazy(
 
 
 def telling_words(sentence: str) -> set[str]:
-    """The words of a sentence but those of small talk; none where it only names somebody, or says
+    """The words of a sentence but those of small talk; none if it only names somebody, or says
     in brackets that there is a picture."""
     folded = sentence.casefold().replace("’", "'")
     if folded.startswith("[") or NAMES_SOMEBODY.fullmatch(folded):

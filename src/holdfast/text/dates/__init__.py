@@ -227,7 +227,7 @@ def _may_name_a_day(text: str) -> bool:
 
 
 def _days_away(text: str) -> int | None:
-    """How far the one day is that a statement names in another language; None where it names none,
+    """How far the one day is that a statement names in another language; None if it names none,
     or several."""
     if not _may_name_a_day(text):
         return None

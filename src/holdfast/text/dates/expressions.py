@@ -192,7 +192,7 @@ class ExpressionReader:
                 expressions.append(expression)
         return expressions
 
-    # One method for each kind of expression. They return None where the words are no date.
+    # One method for each kind of expression. They return None if the words are no date.
 
     def _read_iso(self, match: re.Match[str]) -> DateExpression:
         said = match["iso"]

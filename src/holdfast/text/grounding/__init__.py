@@ -334,7 +334,7 @@ _POSSESSIVES = frozenset(["his", "her", "their", "its"])
 def _mismatch(
     part: ClaimPart, run: Sequence[Clause], units: Sequence[Clause], at: datetime | None
 ) -> tuple[str, float]:
-    """Why these clauses do not support the claim ('' where they do), and a score of how close they
+    """Why these clauses do not support the claim ('' if they do), and a score of how close they
     come."""
     text = " ".join(one.text for one in run)
     dated = dates_supported(part.text, text, at)

@@ -18,7 +18,7 @@ _PATTERNS = Patterns("grounding/patterns.txt")
 
 
 class Clause(NamedTuple):
-    """A piece of a text. The subject is 'self', 'you', a pronoun, or folded words; '' where it is
+    """A piece of a text. The subject is 'self', 'you', a pronoun, or folded words; '' if it is
     that of the clause before it."""
 
     start: int

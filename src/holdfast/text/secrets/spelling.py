@@ -44,7 +44,7 @@ class Plain(NamedTuple):
 
 
 def written_plainly(text: str) -> Plain | None:
-    """The text in plain characters; None where it has no others."""
+    """The text in plain characters; None if it has no others."""
     if not text.isascii() and _WIDE.search(text):
         narrow = text.translate(_narrow())
         if narrow != text:
