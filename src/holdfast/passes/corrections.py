@@ -25,6 +25,7 @@ from holdfast.text.slots.corrections import (
     shares_a_thing,
 )
 from holdfast.text.slots.values_in import first_clause, with_values_of
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.passes.journaler import Proposed
@@ -155,7 +156,7 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
     if new is not None:
         event = event_in(new, at=heard.read_at)
         since, until = (event.since, event.until) if event else (None, None)
-    elif found.manner != "changed" and _replaces_alone(said[found.start :], found):
+    elif found.manner != "changed" and _replaces_alone(said[found.begin :], old, found):
         # 'I moved to Linz, still getting used to it' is understood by its first part.
         alone = capture(first_clause(words), at=heard.read_at)
         if len(alone) == 1:
@@ -175,9 +176,19 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
         )
 
 
-def _replaces_alone(rest: str, found: Correction) -> bool:
-    """Whether the words behind the interjection certainly correct the fact, though no value shows
-    it."""
-    if not rest.strip(" ,.;:!–-"):
+def _replaces_alone(rest: str, old: str, found: Correction) -> bool:
+    """Whether the words certainly correct the fact, though no value shows it. 'That's wrong' and
+    'sorry, it's still red' may be about what the agent did, unless they share a word with it."""
+    if not rest.strip(" ,.;:!–-…"):
         return False
-    return found.manner == "corrects" or (found.manner == "may correct" and found.points)
+    if found.manner == "corrects":
+        return True
+    if found.manner == "denies":
+        return shares_a_thing(rest, old)
+    is_name = _IS_NAME.search(rest) is not None and _ENDS_WITH_NAME.search(old) is not None
+    return found.manner == "may correct" and found.points and (is_name or shares_a_thing(rest, old))
+
+
+# 'It's Anja with a j' after 'Sister's name is Ana'.
+_IS_NAME = lazy(r"\b(?:[Ii]t|[Hh]e|[Ss]he)(?:'s| is) [A-Z][\w-]+(?: with \S+ \S+)?\W*\Z")
+_ENDS_WITH_NAME = lazy(r" [A-Z][\w-]+\Z")

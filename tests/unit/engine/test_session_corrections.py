@@ -64,7 +64,7 @@ def has(pattern: str, lines: list[str]) -> bool:
     return any(re.search(pattern, line, re.IGNORECASE) for line in lines)
 
 
-@pytest.mark.parametrize(("name", "missing_most", "over_most"), [("dev", 1, 0)])
+@pytest.mark.parametrize(("name", "missing_most", "over_most"), [("dev", 1, 0), ("2_dev", 0, 2)])
 def test_a_new_session_is_shown_what_holds(
     tmp_path: Path, name: str, missing_most: int, over_most: int
 ) -> None:
@@ -170,6 +170,12 @@ def test_what_is_named_is_taken_back_alone(observed: Say) -> None:
         "never mind, I found it",
         "wait, the tests are failing again",
         "Sorry for the typo, I meant well",
+        "that's wrong, it still returns null",
+        "that's wrong",
+        "sorry, it's still failing",
+        "my bad, try again",
+        "make it blue",
+        "I changed my mind about the colours. What else is there?",
     ],
 )
 def test_other_words_leave_a_fact_alone(observed: Say, said: str) -> None:

@@ -18,7 +18,7 @@ from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
-Manner: TypeAlias = Literal["taken back", "corrects", "may correct", "changed"]
+Manner: TypeAlias = Literal["taken back", "corrects", "denies", "may correct", "changed"]
 
 # A longer text is pasted, or a task of its own.
 CHARS_MAX = 400
@@ -71,7 +71,7 @@ def read(said: str) -> Correction | None:
             start = first + found.end()
             points = _IT_IS.match(folded, start) is not None
             # 'Not Beate, Renate' is about what names Beate.
-            was = found.groupdict().get("was") or ""
+            was = next((group for group in found.groups() if group), "")
             return Correction(manner, first, start, end, was, points)
     for start, end in spans:
         one = folded[start:end]
@@ -87,7 +87,7 @@ _IT_IS = lazy(
     r"[\s,.!:…-]*(?:(?:it|that|they|he|she|those)(?:'s|'re| is| are| was| were)"
     r"|use|we use|rather)\b"
 )
-_OPENINGS: tuple[Manner, ...] = ("corrects", "may correct")
+_OPENINGS: tuple[Manner, ...] = ("corrects", "denies", "may correct")
 
 
 def corrects(later: str, earlier: str, *, is_next: bool, reply: str = "") -> Manner | None:
@@ -115,7 +115,7 @@ def corrects(later: str, earlier: str, *, is_next: bool, reply: str = "") -> Man
     return None if reply and _NO.match(later) else manner
 
 
-_NO = lazy(r"(?i)\W*(?:no|nope|nah)\b")
+_NO = lazy(r"(?i)\W*(?:no|nope|nah)\b(?!\W+(?:wait|sorry|actually|hang on|hold on)\b)")
 
 
 def _asks(text: str) -> bool:
