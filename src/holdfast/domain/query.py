@@ -230,6 +230,10 @@ class LeftOut(NamedTuple):
     score: float
 
 
+# If the best hit is less likely than this to answer, there is no clear match.
+_CLEAR_LEAST = 0.2
+
+
 class Recalled(list[Hit]):
     """The hits, best first, and what the caller should know about the answer.
 
@@ -266,6 +270,12 @@ class Recalled(list[Hit]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "[]"
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether a hit is likely enough to be shown as an answer and not as the closest there
+        is."""
+        return max((hit.probability for hit in self), default=1.0) >= _CLEAR_LEAST
 
 
 Operator: TypeAlias = Literal[

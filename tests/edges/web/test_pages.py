@@ -10,6 +10,7 @@ import apsw
 import pytest
 from starlette.testclient import TestClient
 
+import holdfast
 from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import SOURCES
 from holdfast.edges.web.rendering import load, t
@@ -179,6 +180,31 @@ def test_an_unknown_memory_is_a_page_that_says_so(client: TestClient) -> None:
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
     assert "99" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/h/default/nothing", "/h/default/m/1/nothing", "/h/nothing/m"])
+def test_an_unknown_page_is_a_page_that_says_so(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "There is no such page here." in answer.text
+    assert "openapi" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "clear"),
+    [("What is the billing service written in?", True), ("what database do we run", False)],
+)
+def test_a_search_that_has_no_clear_match_says_so(
+    tmp_path: Path, question: str, clear: bool
+) -> None:
+    with holdfast.open(tmp_path) as memory:
+        memory.hub().remember("The billing service is written in Go")
+        app = make_app(memory, key_needed=False, limits=PATIENT)
+        with TestClient(app, base_url="http://localhost") as client:
+            text = client.get("/h/default", params={"q": question}).text
+    assert "1 memory, best first" in text
+    assert ("No clear match. The closest:" in text) is not clear
 
 
 def test_an_unknown_address_of_the_api_is_still_json(client: TestClient) -> None:

@@ -32,8 +32,6 @@ _BATCH = 500
 # Hits that were left out, one per line: as many as can be read at a glance.
 _LEFT_OUT = 5
 _LEFT_OUT_CHARS = 60
-# If the best hit is less likely than this, there is no clear match.
-_CLEAR = 0.2
 # A hit less likely than this share of the best one is a weaker match.
 _WEAKER_SHARE = 1 / 3
 
@@ -121,7 +119,7 @@ def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
     """Prints the hits. A person reads in words how well they match: '45% likely' beside a right
     answer would look like doubt."""
     best = max((hit.probability for hit in found), default=1.0)
-    if call.out.terminal and best < _CLEAR:
+    if call.out.terminal and not found.is_clear:
         call.out.note("No clear match. The closest:")
     for hit in found:
         is_weaker = hit.probability < best * _WEAKER_SHARE

@@ -155,6 +155,7 @@ def create_app(
     app.include_router(health.router)
     for page in _PAGES:
         app.router.routes.extend(page.ROUTES)
+    app.router.routes.extend(find.NO_PAGE)
     _add_middleware(app, limits, key_needed=key_needed, access=access)
     return app
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES
 from holdfast.edges.web import rendering
+from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.reading.listing import pages_without_copies
+from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -82,6 +84,7 @@ class Results(NamedTuple):
     degraded: Sequence[str] = ()
     filtered: Mapping[str, int] = {}
     searched: bool = False
+    clear: bool = True
 
 
 def asked_of(visit: Visit) -> SearchForm:
@@ -115,7 +118,9 @@ def search(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
         around=1,
     )
     shown = [hit for hit in hits if asked.state in ("", hit.memory.state)][:_HITS_MAX]
-    return Results(_rows(shown), None, hits.degraded, hits.filtered, searched=True)
+    return Results(
+        _rows(shown), None, hits.degraded, hits.filtered, searched=True, clear=hits.is_clear
+    )
 
 
 def _listed(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
@@ -227,6 +232,15 @@ def _results(visit: Visit) -> Response:
     return answer
 
 
+def _no_page(visit: Visit) -> Response:
+    raise NotFound(t("error.no_page"))
+
+
+# They come after the routes of all pages, as they match the address of each.
+NO_PAGE = [
+    route("/h/{hub}/{page:path}", _no_page),
+    route("/h/{hub}/{page:path}", _no_page, post=True),
+]
 ROUTES = [
     route("/", _find),
     route("/h/{hub}", _find),
