@@ -116,6 +116,19 @@ def test_everything_is_done_and_undone_by_keyboard(page: Any, place: Site) -> No
     expect(page.locator(".memory-text")).to_have_text("Ada drinks coffee")
 
 
+@pytest.mark.parametrize("place_of_undo", [".timeline", ".notice"])
+def test_a_notice_does_not_offer_to_undo_what_was_undone(
+    page: Any, place: Site, place_of_undo: str
+) -> None:
+    memory = place.hub.remember(f"Ada sails on {place_of_undo[1:]} days").memory
+    page.goto(f"/h/default/m/{memory.number}")
+    page.get_by_role("button", name="Pin").click()
+    expect(page.locator(".notice")).to_contain_text("Pinned.")
+    page.locator(place_of_undo).get_by_role("button", name="Undo").first.click()
+    expect(page.locator(".notice")).to_have_count(1)
+    expect(page.locator(".notice")).to_contain_text("Undone.")
+
+
 def test_a_memory_is_superseded_and_that_is_undone(page: Any, place: Site) -> None:
     memory = place.hub.remember("Ada lives in Berlin").memory
     page.goto(f"/h/default/m/{memory.number}")

@@ -169,6 +169,15 @@ document.addEventListener("htmx:afterRequest", (event) => {
 document.addEventListener("click", (event) => { if (event.target.closest("a[data-key=Escape], [data-clean]")) dirty = false; });
 addEventListener("beforeunload", (event) => { if (dirty) event.preventDefault(); });
 
+// A notice whose change was undone goes: its button would have nothing left to undo.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const changeOf = (value) => value.split("@")[0];
+  const undone = (event.detail.requestConfig?.formData?.getAll("change") || []).map(changeOf);
+  for (const one of document.querySelectorAll(".notice input[name=change]")) {
+    if (undone.includes(changeOf(one.value))) one.closest(".notice").remove();
+  }
+});
+
 // The server says no, or nothing at all.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr } = event.detail;
