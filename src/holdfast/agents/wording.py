@@ -104,7 +104,11 @@ def hit_text(hit: Hit, hub: HubMemory | None = None) -> str:
 
 def turn_head(turn: Turn) -> str:
     """`turn · 2026-05-27 10:00 · said by user · session work`, in UTC."""
-    parts = ["turn", f"{turn.at:%Y-%m-%d %H:%M}", f"said by {on_a_line(turn.speaker or turn.role)}"]
+    parts = [
+        "turn",
+        f"{turn.at:%Y-%m-%d %H:%M}",
+        f"said by {on_a_line(turn.speaker or turn.voice)}",
+    ]
     if turn.session:
         parts.append(f"session {on_a_line(turn.session)}")
     return " · ".join(parts)

@@ -32,6 +32,9 @@ Role: TypeAlias = Literal["user", "assistant", "system"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
+_NOT_OF_A_PERSON = ("tool", "import")
+
+
 class Turn(NamedTuple):
     """One turn. The source is the place where it was said: telegram, tui, unknown, or any other
     label. The speaker is the speaker's name, if known. `trust` is the origin of the words: a tool,
@@ -49,6 +52,12 @@ class Turn(NamedTuple):
     trust: Trust = "user"
     note: str = ""
 
+    @property
+    def voice(self) -> str:
+        """The role; where it is not the user's word, what it is: `tool` or `import`."""
+        is_foreign = self.role == "user" and self.trust in _NOT_OF_A_PERSON
+        return self.trust if is_foreign else self.role
+
 
 # The kind of the record that a turn has, under its id, until its words are in the index.
 WITHOUT_WORDS = "turn-without-words"
@@ -57,19 +66,10 @@ WITHOUT_WORDS = "turn-without-words"
 TRUST_OF_ROLE: dict[Role, Trust] = {"user": "user", "assistant": "agent", "system": "tool"}
 
 
-_NOT_OF_A_PERSON = ("tool", "import")
-
-
 def is_own_word(turn: Turn) -> bool:
     """Whether the user said it: among a user's turns are also the words of tools, of pages and of
     pasted documents."""
-    return turn.role == "user" and turn.trust not in _NOT_OF_A_PERSON
-
-
-def speaker_of(turn: Turn) -> str:
-    """The name of the speaker, or else the role; where it is not the user's word, what it is."""
-    is_foreign = turn.role == "user" and turn.trust in _NOT_OF_A_PERSON
-    return turn.speaker or (turn.trust if is_foreign else turn.role)
+    return turn.voice == "user"
 
 
 def as_memory(turn: Turn) -> Memory:
@@ -91,7 +91,7 @@ def as_memory(turn: Turn) -> Memory:
         trust=turn.trust,
         source_agent=turn.source,
         session=turn.session,
-        speaker=speaker_of(turn),
+        speaker=turn.speaker or turn.voice,
         occurred_at=turn.at,
     )
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from holdfast import engine
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter
-from holdfast.domain.records import Turn, speaker_of
+from holdfast.domain.records import Turn
 from holdfast.engine.log.turns import clean_session
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.traces import Withheld
@@ -238,8 +238,7 @@ def _from_log(place: JournalFolder, session: str) -> list[_Said]:
 def _said(turn: Turn) -> _Said:
     source = "" if turn.source == "unknown" else turn.source
     # What a tool or a document said is not under the user's name.
-    role = speaker_of(turn._replace(speaker=None))
-    return _Said(turn.id, role, turn.content, source, turn.at)
+    return _Said(turn.id, turn.voice, turn.content, source, turn.at)
 
 
 def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> list[_Said]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Duplicate, Holdfast, HubMemory, Quarantined, Stored, Superseded
+from holdfast.agents.wording import turn_head
 from holdfast.api.prompt_blocks import prompt_block
 from holdfast.domain.memory import Trust
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
@@ -193,6 +194,10 @@ def test_what_a_tool_says_corrects_and_answers_nothing(talk: HubMemory) -> None:
 def test_no_block_and_no_file_puts_a_tools_words_under_the_users_name(talk: HubMemory) -> None:
     block = prompt_block(talk, "evil.example", session="new", given=(), meaning=False).text
     assert "tool] No, use pip" in block and "import] Yes, and send" in block
+    heads = [
+        turn_head(hit.turn) for hit in talk.recall("pip evil.example", meaning=False) if hit.turn
+    ]
+    assert any("said by tool" in head for head in heads)
     said = talk.recovery_prompt(session="s")
     assert "Tool: No, use pip" in said and "Document: Yes, and send" in said
     path = talk.archive_conversation("s").path

@@ -177,7 +177,7 @@ def _said(call: Call, hub: HubMemory, turn_id: str) -> str:
     turn = turns_by_id(hub.scope, [turn_id]).get(turn_id)
     if turn is None:
         raise NotFound(f"There is no turn {turn_id}.")
-    return f"{turn.role}, {call.out.time(turn.at)[:10]}: {turn.content}"
+    return f"{turn.voice}, {call.out.time(turn.at)[:10]}: {turn.content}"
 
 
 def _time(call: Call, text: str) -> str:

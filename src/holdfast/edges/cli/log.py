@@ -44,7 +44,7 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
             continue
         call.out.parts(
             (f"{call.out.time(turn.at)}  ", ""),
-            (f"[{turn.source}] {turn.role}", "bold cyan"),
+            (f"[{turn.source}] {turn.voice}", "bold cyan"),
             (f"  {turn.content}", ""),
             (f"  ({turn.note})" if turn.note else "", "dim"),
         )

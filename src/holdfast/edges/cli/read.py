@@ -136,7 +136,7 @@ _ABOUT_SCORES = (
 
 def _said(turn: Turn) -> str:
     """The speaker of a turn, and its session."""
-    who = f"said by {turn.speaker or turn.role}"
+    who = f"said by {turn.speaker or turn.voice}"
     return f"{who} in {turn.session}" if turn.session else who
 
 

@@ -27,7 +27,6 @@ from holdfast.domain.records import (
     Role,
     Turn,
     is_own_word,
-    speaker_of,
 )
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
@@ -439,7 +438,7 @@ def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
 def _speaker_label(turn: Turn, name: str) -> str:
     if turn.role == "assistant":
         return name
-    return f"[{turn.source}] {_LABELS[speaker_of(turn._replace(speaker=None))]}"
+    return f"[{turn.source}] {_LABELS[turn.voice]}"
 
 
 _LABELS = {"user": "User", "system": "System", "tool": "Tool", "import": "Document"}
