@@ -78,11 +78,11 @@ class Hubs:
             return None
 
     def make(self, *labels: str) -> HubMemory:
-        """The hub of these labels, made if it is missing."""
+        """The hub of these labels, created if it is missing."""
         return self.memory.hub(self.name_of(*labels), create=True)
 
     def user(self, user: str) -> HubMemory:
-        """The hub of a user, made if it is missing."""
+        """The hub of a user, created if it is missing."""
         return self.make("user", user)
 
     def scope_metadata(self, *labels: str) -> dict[str, Any]:

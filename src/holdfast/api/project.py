@@ -54,7 +54,7 @@ class ProjectEntry(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The hub of a folder and why it is that one. `hub` is None if it is not made yet; `name` is
+    """The hub of a folder, and the reason for it. `hub` is None if it does not exist yet; `name` is
     what it is, or will probably be, called."""
 
     hub: HubMemory | None
@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
 
     @property
     def own(self) -> HubMemory | None:
-        """The person's own hub, where it is read beside the project's."""
+        """The person's own hub, if it is read beside the project's."""
         # A command elsewhere need not load the module of this kind of hub.
         own: HubMemory | None = getattr(self.hub, "own", None)
         return own
@@ -73,7 +73,7 @@ class Chosen(NamedTuple):
 def hub_here(
     memory: Holdfast, *, named: str | None = None, folder: str | None = None
 ) -> tuple[HubMemory, str]:
-    """The hub to use, made if it is missing, and why it is that one: the name given, that of
+    """The hub to use, created if it is missing, and the reason for it: the name given, that of
     HOLDFAST_HUB, the repository of the folder (the working one), or the person's own."""
     chosen = choose(memory, named=named, folder=folder, create=True)
     assert chosen.hub is not None
@@ -87,7 +87,7 @@ def choose(
     folder: str | None = None,
     create: bool = False,
 ) -> Chosen:
-    """The hub of a folder; only with `create` is one made."""
+    """The hub of a folder; a missing one is created only with `create`."""
     settings = memory.core.settings
     if named:
         return _by_name(memory, named, "as named", create=create)
@@ -122,7 +122,8 @@ def _own(memory: Holdfast, why: str, *, create: bool) -> Chosen:
 
 
 def _with_own(memory: Holdfast, hub: HubMemory, place: str, *, create: bool) -> HubMemory:
-    """A project's hub with the person's beside it, where there is one and both have one owner."""
+    """A project's hub with the person's own beside it, if there is one and both have the same
+    owner."""
     found = _own(memory, "", create=create).hub
     from holdfast.api.project_hub import ProjectHub, may_stand_beside
 
@@ -132,7 +133,7 @@ def _with_own(memory: Holdfast, hub: HubMemory, place: str, *, create: bool) -> 
 
 
 def own_hub(memory: Holdfast) -> HubMemory | None:
-    """The person's own hub; None if it is not made yet."""
+    """The person's own hub; None if it does not exist yet."""
     return _own(memory, "", create=False).hub
 
 
@@ -170,7 +171,7 @@ def hub_of_past(memory: Holdfast, folder: str) -> HubMemory | None:
 
 
 def hub_by_id(memory: Holdfast, hub_id: str, *, folder: str, is_named: bool) -> HubMemory | None:
-    """The hub that was chosen for a folder earlier, by its id; None if it was deleted."""
+    """The hub that was chosen for a folder earlier, by id; None if it was deleted."""
     names = {hub.id: hub.name for hub in memory.hubs()}
     if hub_id not in names:
         return None
@@ -208,7 +209,7 @@ def _project(name: str, git: str) -> Project:
 
 
 def _project_in(root: str) -> Project:
-    """A submodule, or a repository with its data elsewhere: it is the folder it is in."""
+    """The project of a submodule, or of a repository with its data elsewhere: its folder."""
     return Project(os.path.basename(root), root)
 
 
@@ -226,7 +227,7 @@ def _shared_by(file: str) -> str | None:
 
 
 def _path_in(file: str, front: str = "") -> str | None:
-    """The path that a file holds, from where the file is."""
+    """The path in a file, relative to the file's folder."""
     text = _read(file, _POINTER_BYTES_MAX)
     if text is None or not text.startswith(front):
         return None
@@ -250,7 +251,7 @@ def _name_of(git: str) -> str:
 
 
 def _remote_of(git: str) -> str:
-    """A mark of the address of `origin`: the address itself may hold a password."""
+    """A digest of the address of `origin`: the address itself may contain a password."""
     is_origin = False
     for line in (_read(os.path.join(git, "config"), _CONFIG_BYTES_MAX) or "").splitlines():
         line = line.strip()
@@ -315,7 +316,7 @@ def _hub_of(memory: Holdfast, project: Project) -> HubMemory:
 
 
 def _known(memory: Holdfast, project: Project, entries: list[ProjectEntry]) -> HubMemory | None:
-    """The hub this repository had, here or at a place where it no longer is."""
+    """The hub that this repository had, here or at an earlier path."""
     hubs = {hub.id: hub.name for hub in memory.hubs()}
     alive = [entry for entry in entries if entry.hub in hubs]
     here = [entry for entry in alive if entry.place == project.place]
@@ -356,7 +357,7 @@ def _is_left_over(memory: Holdfast, hub: Hub) -> bool:
 
 
 def _names(project: Project) -> list[str]:
-    """The repository's name, then with a mark of it, then with numbers."""
+    """Names for a hub: the repository's name, then with a digest, then with numbers."""
     plain = _as_hub_name(project.name)
     marked = f"{plain}-{_digest_of(project.remote or project.place)[:_MARK_DIGITS]}"
     return [plain, marked, *(f"{marked}-{number}" for number in range(2, 1000))]

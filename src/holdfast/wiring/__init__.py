@@ -270,7 +270,7 @@ def _store_plugin(scheme: str) -> EntryPoint:
 
 
 def from_anywhere(url: str) -> str:
-    """The same store from whichever folder it is opened: the path of a file is made whole."""
+    """The URL with an absolute path, so that it names the same store from every folder."""
     path = url.removeprefix("sqlite:")
     return url if path in (url, "") else f"sqlite:{os.path.abspath(path)}"
 

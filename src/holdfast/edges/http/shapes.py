@@ -1,4 +1,4 @@
-"""The models of responses, for the description of the API from which clients are made.
+"""The models of responses, for the OpenAPI description from which clients are generated.
 
 The model of a domain record is made from its fields (`model_of`). Only responses that differ from
 the record are written out: with fields that REST adds, omits or renames.

@@ -35,7 +35,7 @@ CONNECTION = "holdfast.connection"
 
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 _BLANK_LINE = re.compile(rb"\n\r?\n")
-# Of responses that are made here and do not come from the app.
+# Headers of responses that are created here and do not come from the app.
 _HEADERS = [
     (b"Connection", b"close"),
     (b"Content-Type", b"text/plain; charset=utf-8"),

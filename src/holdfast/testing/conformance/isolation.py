@@ -127,7 +127,7 @@ class Isolation(StoreCase):
 ADA = Viewer(PersonName("ada"))
 BOB = Viewer(PersonName("bob"))
 MARK = "xyzzy"
-# What a cache is made of is the hub's own; nobody is shown it.
+# The contents of a cache belong to the hub; no caller sees them.
 OF_THE_HUB = {
     *("lexicon", "vocabulary", "vector_state", "vectors", "unembedded", "unembedded_count")
 }

@@ -56,7 +56,7 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         return [Found(one.kind, *plain.span(one.start, one.end)) for one in found]
     low = text.lower()
     if len(low) != len(text):
-        # Some letters grow when they are made small, and places would not be places any more.
+        # Some letters become longer in lower case, so positions would not match any more.
         low = text.translate(_ascii_small())
     words = low.split()
     try:

@@ -177,7 +177,7 @@ def is_state(value: str, *, by_ending: bool = True) -> bool:
     return _PATTERNS["state"].fullmatch(last) is not None
 
 
-# Words without which hardly a sentence is made, and which hardly a passphrase has.
+# Words that nearly every sentence has, and hardly any passphrase.
 _FUNCTION_WORDS = frozenset(
     word
     for line in (
