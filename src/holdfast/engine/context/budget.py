@@ -3,7 +3,6 @@ as far as the block has room."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
@@ -12,6 +11,7 @@ from holdfast.engine.context.styles import BlockItem
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.clean import one_of
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -231,7 +231,7 @@ _WORDS = (
 )
 _COMMON = frozenset(_WORDS.split())
 # A run of ASCII letters with the space before it, or a run of anything else.
-_PIECE = re.compile(r"( ?)([A-Za-z]+)|[^A-Za-z ]+| ")
+_PIECE = lazy(r"( ?)([A-Za-z]+)|[^A-Za-z ]+| ")
 # A longer word is binary data: counted as a token per letter, and not cached.
 _WORD_CHARS_MAX = 40
 _NEVER = -1_000

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from holdfast.domain.memory import TURN, Memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.clean import STEERING
+from holdfast.text.tables import lazy
 
 Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "files", "recent", "ended"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -90,7 +91,7 @@ _UNSEEN = (
 # An angle bracket that may open a tag, a comment or a marker of a chat template, even with
 # invisible characters in between; and a full-width one, or one before a space, that may end a tag.
 # `a < b`, `sort < /tmp/list` and titles in full-width brackets are left alone.
-_TAG = re.compile(
+_TAG = lazy(
     rf"<(?={_UNSEEN}(?:[A-Za-z/!?|<]|[^\S\n]{{1,8}}{_UNSEEN}/{_UNSEEN}[A-Za-z][\w-]{{0,40}}\s{{0,8}}>))"
     rf"|[＜﹤](?={_UNSEEN}[/!])"
 )
@@ -113,10 +114,15 @@ def marked(text: str) -> str:
     """Text as one item of a Markdown list, without any structure of its own."""
     # After control characters are removed: one inside a tag would hide it.
     lines = [
-        _STRUCTURE.sub(r"\1\\", _TAG.sub("&lt;", line).replace("-->", "--&gt;"))
+        _STRUCTURE.sub(r"\1\\", _without_tags(line).replace("-->", "--&gt;"))
         for line in _lines(text)
     ]
     return "\n".join(f"  {line}" if line and number else line for number, line in enumerate(lines))
+
+
+def _without_tags(line: str) -> str:
+    # Few lines have a bracket, and the pattern takes half a millisecond to compile.
+    return _TAG.sub("&lt;", line) if any(bracket in line for bracket in "<＜﹤") else line
 
 
 def escaped(text: str) -> str:

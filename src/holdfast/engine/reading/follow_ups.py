@@ -13,6 +13,7 @@ from holdfast.domain.records import is_own_word
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.sentences import sentence_spans
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -152,7 +153,7 @@ def only_acknowledges(text: str) -> bool:
 
 
 # In several languages.
-_ACKNOWLEDGES = re.compile(
+_ACKNOWLEDGES = lazy(
     r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
     r"|will do|of course|no problem|certainly|absolutely|great|perfect|you['’]?re (?:very )?welcome"
     r"|good(?: to know)?|sounds (?:good|great)|makes sense"

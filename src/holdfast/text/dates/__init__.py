@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
@@ -212,17 +213,21 @@ _MONTHS = lazy(
 
 
 _DAY_WORDS = tuple(word for words in _DAYS_AWAY.values() for word in words.split("|"))
-# Most of them have another one in them: 'vorgestern' has 'gestern'.
-_DAY_SIGNS = tuple(
-    word for word in _DAY_WORDS if not any(one in word for one in _DAY_WORDS if one != word)
-)
-_DAY_SIGNS_ASCII = tuple(filter(str.isascii, _DAY_SIGNS))
+
+
+@cache
+def _day_signs(*, is_ascii: bool) -> tuple[str, ...]:
+    """Those that have no other one in them, as 'vorgestern' has 'gestern'."""
+    signs = [
+        word for word in _DAY_WORDS if not any(one in word for one in _DAY_WORDS if one != word)
+    ]
+    return tuple(filter(str.isascii, signs) if is_ascii else signs)
 
 
 def _may_name_a_day(text: str) -> bool:
     """Whether a day may be named in another language."""
     lowered = text.lower()
-    signs = _DAY_SIGNS_ASCII if lowered.isascii() else _DAY_SIGNS
+    signs = _day_signs(is_ascii=lowered.isascii())
     return bool([word for word in signs if word in lowered])
 
 
