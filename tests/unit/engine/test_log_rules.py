@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -476,3 +477,28 @@ def test_what_was_taken_in_last_from_a_session_is_forgotten_at_once(
     assert hub.forget_last("another") == []
     with pytest.raises(InvalidInput):
         hub.forget_last(" ")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"title": "The xylophone"},
+        {"summary": "It has a xylophone"},
+        {"tags": ["xylophone"]},
+        {"tags": ["a xylophone"]},
+        {"key": "my xylophone"},
+        {"category": "xylophone"},
+    ],
+)
+def test_forgetting_about_a_word_finds_it_beside_the_content_too(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.create_hub("music")
+        hub.remember("Something else", title="Another")
+        found = hub.remember("It hangs on the wall", **fields).memory
+        seen = hub.forget_turns(about="xylophone", dry_run=True)
+        assert [one.id for one in seen.memories] == [found.id]
+        hub.forget_turns(about="xylophone", purge=True)
+        assert [one.content for one in hub.list()] == ["Something else"]
+        assert not [place for place, data in kept_in(tmp_path) if b"xylophone" in data.lower()]

@@ -381,24 +381,22 @@ def _with_those_about(
     found = {one.id: one for one in memories}
     current = EVERYTHING._replace(forgotten=False)
     for one in reader.matching(hub_id, query, current, order="number"):
-        if any(map(holds, (*_indexed_texts(one), *_other_texts(one)))):
+        if holds(one.content):
             found.setdefault(one.id, one)
-    # The index lacks some texts, and forgotten memories.
+    # Only contents are found by the index, and none of forgotten memories.
     for one in every_memory(reader, hub_id, EVERYTHING if also_forgotten else current):
-        texts = _other_texts(one)
+        texts = _texts_beside(one)
         if one.forgotten_at is not None:
-            texts += _indexed_texts(one)
+            texts.append(one.content)
         if one.id not in found and any(map(holds, texts)):
             found[one.id] = one
     return sorted(found.values(), key=lambda one: one.number)
 
 
-def _indexed_texts(memory: Memory) -> list[str]:
-    return [memory.content, memory.title, " ".join(memory.tags)]
-
-
-def _other_texts(memory: Memory) -> list[str]:
-    return [memory.summary, memory.key or ""]
+def _texts_beside(memory: Memory) -> list[str]:
+    """What people wrote beside the content. Categories of Holdfast are in its own words."""
+    label = "" if memory.category in CATEGORIES else memory.category
+    return [memory.title, " ".join(memory.tags), memory.summary, memory.key or "", label]
 
 
 def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:

@@ -24,7 +24,7 @@ from holdfast.engine.log.turns import (
     AlreadyLogged,
     SetAside,
     add_turns,
-    last_turn,
+    last_said,
     logged_roles,
     made_turn,
     note_logged,
@@ -88,7 +88,7 @@ def observe(
     if aside:
         return Observed(reason=aside)
     scope.settings.refresh()
-    question = "" if asked is None else asked.content
+    question = asked.content if asked else ""
     turns = _turns(
         scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
     )
@@ -154,13 +154,13 @@ def _still_to_log(
         if name:
             logged = logged_roles(reader, scope.hub_id, session, name)
             said = {role: "" if logged(role) else text for role, text in said.items()}
-        asked = last_turn(reader, scope.hub_id, session, said["user"])
+        asked = last_said(reader, scope.hub_id, session, said["user"])
     return said, asked, "" if any(said.values()) else KNOWN
 
 
 def _to_answer(asked: Turn | None) -> str:
     """The question that the user may have answered: nobody answers a tool or a document."""
-    if asked is None or (asked.role == "user" and not is_own_word(asked)):
+    if not asked or (asked.role == "user" and not is_own_word(asked)):
         return ""
     return asked.content
 

@@ -93,7 +93,7 @@ def log_turn(
 
     with scope.core.read() as reader:
         refuse(reader)
-        question = last_said(reader, scope.hub_id, session, content)
+        asked = last_said(reader, scope.hub_id, session, content)
     turn = made_turn(
         scope,
         role,
@@ -103,7 +103,7 @@ def log_turn(
         at=at,
         speaker=speaker,
         trust=trust,
-        question=question,
+        question=asked.content if asked else "",
     )
     # Again inside the transaction: the log may have been paused since.
     add_turns(scope, [turn], refuse)
@@ -153,13 +153,7 @@ def _trust(trust: str | None, role: Role) -> Trust:
     return checked
 
 
-def last_said(reader: Reader, hub_id: str, session: str | None, answer: str) -> str:
-    """The content of the newest turn of a session, which the next one may answer."""
-    asked = last_turn(reader, hub_id, session, answer)
-    return "" if asked is None else asked.content
-
-
-def last_turn(reader: Reader, hub_id: str, session: str | None, answer: str) -> Turn | None:
+def last_said(reader: Reader, hub_id: str, session: str | None, answer: str) -> Turn | None:
     """The newest turn of a session, if what is said next may answer it."""
     if not answer or len(answer) > _ANSWER_CHARS_MAX:
         return None
