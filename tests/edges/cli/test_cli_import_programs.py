@@ -88,3 +88,9 @@ def test_what_was_exported_comes_in_again(stocked: Run, tmp_path: Path) -> None:
     stocked("hub", "create", "copy")
     rows = stocked("import", "json", file, "--hub", "copy").rows
     assert rows[0][:3] == ["copy", "-", "3"]
+
+
+def test_the_help_of_import_leads_to_the_programs(run: Run) -> None:
+    shown = run("import", "--help").out
+    assert "`holdfast import mem0`" in shown
+    assert "`holdfast help admin`" in shown

@@ -93,7 +93,10 @@ def test_nothing_found_is_said_and_is_no_error(stocked: Run) -> None:
 
 def test_less_caution_shows_what_is_unlikely(stocked: Run) -> None:
     asked = ("recall", "does the captain's parrot of the ferry prefer breakfast at noon")
-    assert not stocked(*asked).rows
+    nothing = stocked(*asked)
+    assert not nothing.rows
+    # Nothing was found, so nothing that 'was found' is left out.
+    assert "compared with it and left out; add --explain to see why." in nothing.err
     assert stocked(*asked, "--caution", "0").rows[0][0] == "#1"
     assert "must be from 0 to 5" in stocked(*asked, "--caution", "9").err
     assert "“low” is not a number" in stocked(*asked, "--caution", "low").err

@@ -267,7 +267,10 @@ def _add_agent(client: str, title: str) -> None:
             rows = [(one.folder, one.session, one.turns) for one in found]
             _show_conversations(call, "folder", rows)
             if found:
-                call.out.note(f"{_size(rows)}. Nothing was written; without --dry-run it is.")
+                call.out.note(
+                    f"{_size(rows)}, known ones included. Nothing was written; without --dry-run"
+                    " what is not known yet is imported."
+                )
             return
         if found:
             _confirm(call, found)

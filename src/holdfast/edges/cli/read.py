@@ -95,7 +95,7 @@ def _note_nothing(call: Call, found: Recalled, query: str, *, explain: bool) -> 
     # With --explain they are listed below.
     rest = "" if explain else "; add --explain to see why"
     said = "1 memory was" if held == 1 else f"{held:,} memories were"
-    call.out.note(f"{said} found and left out{rest}.")
+    call.out.note(f"{said} compared with it and left out{rest}.")
     if call.out.terminal and not explain and found.left_out:
         closest = found.left_out[0]
         name, title = _name_and_title(closest.memory)

@@ -148,7 +148,7 @@ def wrapped(text: str) -> str:
 
 
 def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
-    """Suggests importing conversations from before the hooks were set up."""
+    """Suggests importing the conversations that the clients have kept."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.hooks.past_sessions import transcript_files
 
@@ -159,9 +159,9 @@ def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
         count = len(transcript_files(names[client.name], place.home))
         if count:
             call.out.note(
-                f"{counted(count, 'conversation')} of {client.title} from before"
+                f"{counted(count, 'conversation')} of {client.title}"
                 f" {'is' if count == 1 else 'are'} on this machine;\n"
-                f"`holdfast import {client.name}` takes {'it' if count == 1 else 'them'} in."
+                f"`holdfast import {client.name}` takes in what memory does not have yet."
             )
 
 

@@ -145,7 +145,10 @@ def _import(call: Call, args: Namespace) -> None:
 
     FILE is what `holdfast export` has written, and becomes a hub of its own, with the files
     in FILE.files.tar if that is beside it. If it is a folder, its files become documents of
-    the hub in use, as with `holdfast push FOLDER`."""
+    the hub in use, as with `holdfast push FOLDER`.
+
+    Memories of other programs have commands of their own: `holdfast import mem0`,
+    `holdfast import markdown` and others, which `holdfast help admin` lists."""
     if args.file != "-" and os.path.isdir(args.file):
         if args.name:
             raise InvalidInput(
