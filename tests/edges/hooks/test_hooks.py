@@ -105,6 +105,18 @@ def test_what_a_session_says_is_not_injected_into_it(hooks: Hooks) -> None:
     assert "heron" in hooks.turn("What is the staging server called?", turn="t1", session="s2")
 
 
+def test_an_end_without_a_session_makes_none(hooks: Hooks) -> None:
+    """Claude Code sends it where only `claude mcp list` has run, which `holdfast setup` does."""
+    missing = str(hooks.root / "none.jsonl")
+    for session, given in (("s1", {}), ("s2", {"transcript_path": missing})):
+        hooks.call("SessionEnd", reason="other", session=session, **given)
+    assert json.loads(hooks.holdfast("status", "--json"))["data"]["session"] is None
+    assert json.loads(hooks.holdfast("hub", "list", "--json"))["data"] == []
+    hooks.turn("I live in Lisbon.", turn="t1", session="s1")
+    hooks.call("SessionEnd", reason="exit", session="s1")
+    assert json.loads(hooks.holdfast("status", "--json"))["data"]["session"]["session"] == "s1"
+
+
 @pytest.mark.parametrize("folder", ["web", "."])
 def test_hooks_log_nothing_of_a_folder_that_is_set_aside(hooks: Hooks, folder: str) -> None:
     aside = str((hooks.root / folder).resolve())

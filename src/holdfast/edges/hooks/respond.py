@@ -14,7 +14,7 @@ from holdfast.api.project_hub import is_about_person, observe_reply
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
-from holdfast.edges.hooks.state_files import SessionState, all_states, opened
+from holdfast.edges.hooks.state_files import SessionState, all_states, is_known, opened
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 from holdfast.text.private import without_private, without_private_sides
 
@@ -34,6 +34,8 @@ def respond(
 ) -> str:
     """The text for standard output; may be empty. `later` is given work that the client need not
     wait for."""
+    if event.kind == "end" and _was_no_session(memory.home, event):
+        return ""
     answer = ""
     with opened(memory.home, event.client, event.session) as state:
         folder = _folder(state, event)
@@ -56,6 +58,12 @@ def respond(
     if event.kind == "start":
         later(lambda: _close_stale(memory, event))
     return rendered(event, answer)
+
+
+def _was_no_session(home: str, event: Event) -> bool:
+    """Whether nothing was said before this end: Claude Code sends it for `claude mcp list` too."""
+    has_transcript = bool(event.transcript) and os.path.isfile(event.transcript)
+    return not has_transcript and not is_known(home, event.client, event.session)
 
 
 def _folder(state: SessionState, event: Event) -> str:

@@ -97,6 +97,10 @@ def path_of(home: str, client: str, session: str) -> str:
     return os.path.join(home, FOLDER, SESSIONS, f"{name}.json")
 
 
+def is_known(home: str, client: str, session: str) -> bool:
+    return os.path.exists(path_of(home, client, session))
+
+
 @contextmanager
 def opened(home: str, client: str, session: str) -> Iterator[SessionState]:
     """The state of a session, locked; it is saved if the block ends without an error."""
