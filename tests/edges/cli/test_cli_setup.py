@@ -752,3 +752,14 @@ def test_the_round_trip_says_what_is_missing(tmp_path: Path, said: str, shown: s
     program.chmod(0o755)
     place = Platform("linux", {"PATH": str(tmp_path)}, str(tmp_path), str(tmp_path))
     assert connected(find("gemini"), place, "holdfast").startswith(shown)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program is a script here")
+def test_setup_says_that_it_asks_the_programs(machine: Machine, tmp_path: Path) -> None:
+    assert "Testing it with" not in machine("setup", "gemini", PATH="").err
+    program = tmp_path / "gemini"
+    program.write_text("#!/bin/sh\necho 'holdfast: Connected'\n")
+    program.chmod(0o755)
+    said = machine("setup", "gemini", PATH=str(tmp_path)).err
+    wait = said.index("Testing it with Gemini CLI; that takes some seconds.")
+    assert wait < said.index("Gemini CLI: connected")

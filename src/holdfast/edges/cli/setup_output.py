@@ -259,6 +259,10 @@ def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) ->
 def proofs(call: Call, args: Namespace, place: Platform, chosen: Sequence[Client]) -> None:
     """Tests a round trip: how long a hook takes to answer, and whether the client's own program
     connects to the server, if it can tell."""
+    asked = [client.title for client in chosen if _program_of(client, place) is not None]
+    if asked:
+        call.out.note(f"Testing it with {', '.join(asked)}; that takes some seconds.")
+        call.out.stderr.flush()
     took = hook_ms(args.home)
     for client in chosen:
         if not hooks_of_clients.files_of(client, place, ["python"]):
@@ -425,14 +429,19 @@ def hook_ms(home: str | None) -> float | None:
     return took
 
 
+def _program_of(client: Client, place: Platform) -> str | None:
+    """The client's program, if it is on this machine and can list its servers."""
+    if client.name not in _LISTS:
+        return None
+    return shutil.which(client.programs[0], path=place.environ.get("PATH", ""))
+
+
 def connected(client: Client, place: Platform, name: str) -> str:
     """`connected, ` if the client's program says so; else what it says, or nothing."""
-    if client.name not in _LISTS:
-        return ""
-    words, mark = _LISTS[client.name]
-    program = shutil.which(client.programs[0], path=place.environ.get("PATH", ""))
+    program = _program_of(client, place)
     if program is None:
         return ""
+    words, mark = _LISTS[client.name]
     try:
         ran = subprocess.run(
             [program, *words],
