@@ -19,9 +19,11 @@ import pytest
 from holdfast.edges.hooks import front
 from holdfast.edges.hooks.event import kind_of
 from holdfast.edges.hooks.state_files import note_error, recent_errors
+from holdfast.edges.hooks.transcripts import read_turns
 from holdfast.edges.project import hub_here
 from holdfast.errors import InvalidInput
 from tests.edges.hooks.hook_calls import Hooks
+from tests.growth import assert_time_grows
 
 SAID = (
     "I prefer tabs over spaces. I live in Lisbon. Remember that the staging server is called heron."
@@ -245,6 +247,21 @@ def test_the_transcript_catches_up_what_no_hook_has_seen(hooks: Hooks, tmp_path:
     )
     hooks.call("SessionEnd", reason="exit", **given)
     assert len(logged(hooks)) == 6
+
+
+def test_a_turn_of_thousands_of_parts_is_read_once(tmp_path: Path) -> None:
+    def call(lines: str) -> None:
+        path = tmp_path / "session.jsonl"
+        path.write_text(lines)
+        [turn], _ = read_turns("claude-code", str(path))
+        assert turn.assistant.startswith("Done and done")
+
+    prompt = json.dumps({"type": "user", "message": {"content": "Go on."}}) + "\n"
+    words = [{"type": "text", "text": "Done and done. " * 10}]
+    part = json.dumps({"type": "assistant", "message": {"content": words}}) + "\n"
+    short, long = prompt + part * 4_000, prompt + part * 20_000
+    # The square would take 25 times as long.
+    assert_time_grows(call, short, long, allowed_s=lambda short_s: 12 * short_s)
 
 
 @pytest.mark.parametrize("answers", [["Noted."], ["Let me look.", "Noted."]])

@@ -59,7 +59,8 @@ def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]
     if reader is None:
         return [], start
     turns: list[Turn] = []
-    last_answers: list[str] = []
+    # What the agent said in each turn: joined in the end, as a turn may have thousands of parts.
+    answers: list[list[str]] = []
     begins = start
     with open(path, "rb") as file:
         file.seek(start)
@@ -69,19 +70,19 @@ def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]
                 continue
             if said.role == "user":
                 turns.append(Turn(said.turn, said.text, "", said.at, said.folder))
-                last_answers.append("")
+                answers.append([])
                 begins = place
             elif turns:
-                last = turns[-1]
-                answer = f"{last.assistant}\n\n{said.text}" if last.assistant else said.text
-                turns[-1] = last._replace(assistant=answer)
-                last_answers[-1] = said.text
+                answers[-1].append(said.text)
     bound = [
-        turn._replace(user=bounded(turn.user), assistant=bounded(turn.assistant)) for turn in turns
+        turn._replace(user=bounded(turn.user), assistant=bounded("\n\n".join(answered)))
+        for turn, answered in zip(turns, answers, strict=True)
     ]
     named = [
-        turn if turn.name else turn._replace(name=name_of(turn.user, bounded(answer)))
-        for turn, answer in zip(bound, last_answers, strict=True)
+        turn
+        if turn.name
+        else turn._replace(name=name_of(turn.user, bounded("".join(answered[-1:]))))
+        for turn, answered in zip(bound, answers, strict=True)
     ]
     return named, begins
 
