@@ -69,7 +69,10 @@ def _steps(scratch: Path, folders: Sequence[Path], wheels: Mapping[str, int]) ->
     installed, said = run("pip install holdfast-memory", *pip, *places, "holdfast-memory")
     taken = set(_SAVED.findall(said))
     size = sum(wheels[name] for name in taken)
-    installed = installed._replace(said=f"{len(taken)} wheels, {size / 1e6:.1f} MB")
+    on_disk = sum(path.lstat().st_size for path in environment.rglob("*"))
+    installed = installed._replace(
+        said=f"{len(taken)} wheels, {size / 1e6:.1f} MB; {on_disk / 1e6:.0f} MB on the disk"
+    )
     holdfast = str(bin_ / "holdfast")
     first, _ = run("holdfast (the first screen)", holdfast)
     setup, said = run(
