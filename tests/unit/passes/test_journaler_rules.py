@@ -218,6 +218,20 @@ def test_a_fact_that_may_replace_another_is_marked_as_newer(
     assert f"newer than #{older.number}] Switched from" in hub.context()
 
 
+def test_a_fact_that_ends_one_is_marked_as_newer_than_another_of_which_a_part_is_over(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("We use pytest and deploy with fly.io on Fridays.", "Good.")
+    noted(memory)
+    clock.tick(days=30)
+    hub.observe_turn("We switched from pytest to unittest because of the new CI.", "Good.")
+    noted(memory)
+    block = hub.context()
+    whole = next(one for one in hub.list(layer="long_term") if "fly.io" in one.content)
+    assert "Uses pytest" not in block
+    assert f"newer than #{whole.number}] Switched from pytest" in block
+
+
 @pytest.mark.parametrize(
     ("first", "later", "kept"),
     [

@@ -268,7 +268,9 @@ def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | No
         beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
         close = next((one for one in beside if one.layer == "long_term"), None)
         rivals = [one for one in rivals if one.protected or not one.verdict.both]
-        if close is None and not rivals and item.close is not None:
+        # Beside what it ends, it may be close to a statement of which only a part is over.
+        ended = [one.memory.id for one in rivals]
+        if close is None and item.close is not None and item.close not in ended:
             found = writer.memories_by_id(memory.hub_id, [item.close]).get(item.close)
             close = found if found is not None and found.visible else None
     unsure = [
