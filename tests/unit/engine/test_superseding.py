@@ -48,6 +48,16 @@ def test_what_is_not_certain_is_stored_beside_it(hub: HubMemory, old: str, new: 
     assert texts(hub) == sorted([old, new])
 
 
+def test_the_successor_of_a_private_memory_stays_private_unless_a_boundary_is_given(
+    hub: HubMemory,
+) -> None:
+    first = hub.remember("The salary is 50,000", boundary="private").memory
+    second = hub.remember("The salary is 60,000", supersedes=first.id).memory
+    assert second.boundary == "private"
+    third = hub.remember("The salary is 70,000", supersedes=second.id, boundary="hub").memory
+    assert third.boundary == "hub"
+
+
 def test_what_is_superseded_is_not_recalled_and_not_in_the_context(hub: HubMemory) -> None:
     hub.remember("Lives in Porto")
     hub.remember("Lives in Lisbon")

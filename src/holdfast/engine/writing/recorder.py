@@ -185,7 +185,10 @@ class Recorder:
 
 
 def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
-    """Supersedes a memory that the caller named; raises an error if that is not allowed."""
+    """Supersedes a memory that the caller named; raises an error if that is not allowed. Without a
+    boundary, the successor of a private memory is private too."""
+    if item.draft.boundary is None and previous.boundary == "private":
+        item = item._replace(memory=item.memory._replace(boundary="private"))
     return _put_in_place(recorder, item, [previous])
 
 
