@@ -268,6 +268,15 @@ def number_of_close(memory: Memory) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def renewed_id(memory: Memory) -> str | None:
+    """The id of the older memory that this one was told as a change of."""
+    found = memory.metadata.get(CLOSE_TO)
+    if not isinstance(found, Mapping) or found.get("told") is not True:
+        return None
+    older = found.get("id")
+    return older if isinstance(older, str) else None
+
+
 # Counters move without a revision: being read is not a change of the memory.
 COUNTERS = frozenset({"access_count", "shown_count", "mention_count", "accessed_at"})
 # Who and where it is never changes; version and updated_at belong to the revision that sets them.

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
+from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from, renewed_id
 from holdfast.domain.query import Filter, Hit, Recalled
 from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.beside_prompt import reply_to
@@ -248,7 +248,7 @@ def _add_standing(
 ) -> None:
     """Adds standing facts, the most important first, and then some of the other memories."""
     before = block.room
-    ids = {memory.id for memory in standing}
+    ids = {memory.id for memory in standing} | _renewed(standing)
     first = [_item(memory, look) for memory in standing]
     others = candidates.among([one for one in candidates.ids if one not in ids])
     for items, most in ((first, _STANDING_LINES), (others, _OTHER_LINES)):
@@ -433,7 +433,8 @@ def _note(scope: Scope, turn: Turn, outdated: Sequence[CorrectedFact]) -> str:
 
 
 def _standing(scope: Scope, now: datetime) -> list[Memory]:
-    """Standing facts, most important first and, among equals, most recently used first."""
+    """Standing facts, most important first and, among equals, most recently used first. Of a fact
+    and what it has changed into, only the newer one."""
     wanted = Filter(
         layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
     )
@@ -445,7 +446,14 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
             ids += reader.ids_by_use(scope.hub_id, lasting, limit=_STANDING_READ)
             ids = [*dict.fromkeys(ids)]
         found = reader.memories_by_id(scope.hub_id, ids)
-    return by_weight(one for one in found.values() if not _reason_to_omit(scope.core, one, now))
+    fit = [one for one in found.values() if not _reason_to_omit(scope.core, one, now)]
+    renewed = _renewed(fit)
+    return by_weight(one for one in fit if one.pinned or one.id not in renewed)
+
+
+def _renewed(memories: Iterable[Memory]) -> set[str]:
+    """The older memories that some of these were told as a change of."""
+    return {older for one in memories if (older := renewed_id(one)) is not None}
 
 
 def _last_session(request: _Request) -> list[BlockItem]:

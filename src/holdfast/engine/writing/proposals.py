@@ -316,7 +316,9 @@ def _write(
         line = recorder.add(item.memory, item.indexed)
         fact = as_long_term(line)
         if close is not None:
-            link = {"id": close.id, "number": close.number}
+            from holdfast.text.slots.compare import tells_of_change
+
+            link = {"id": close.id, "number": close.number, "told": tells_of_change(fact.content)}
             fact = fact._replace(metadata={**fact.metadata, CLOSE_TO: link})
         item = item._replace(memory=fact)
     if replaced:
