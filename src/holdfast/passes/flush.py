@@ -25,7 +25,7 @@ from holdfast.engine.traces import Withheld
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes import prompt
-from holdfast.passes.journaler import Heard, Proposed, by_rules, take
+from holdfast.passes.journaler import Heard, Proposed, by_rules, take, vectors
 from holdfast.passes.work import synced_files
 from holdfast.text import clean
 from holdfast.text.private import without_private
@@ -99,8 +99,9 @@ def _capture(
 ) -> tuple[Noted, ...]:
     heard = [one._replace(clock=core.local_clock(one.at)) for one in heard]
     turns = [Proposed(one._replace(user=part(one.user)) if part else one) for one in heard]
+    vector_of = vectors(core)
     for one in turns:
-        by_rules(one)
+        by_rules(one, vector_of=vector_of)
     dropped = [drop for one in turns for drop in one.dropped]
     noted: list[Noted] = []
 

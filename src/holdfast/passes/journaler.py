@@ -24,7 +24,7 @@ from holdfast.engine.jobs import Runner, Stopped
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import forget
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
-from holdfast.errors import InvalidSetting, ModelError, NotFound
+from holdfast.errors import EmbedderError, InvalidSetting, ModelError, NotFound
 from holdfast.passes import logger
 from holdfast.passes.corrections import by_corrections
 from holdfast.passes.work import makes_journals, synced_files
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.engine.jobs import Job
     from holdfast.llm import Model
     from holdfast.store.base import Writer
-    from holdfast.text.capture import Captured
+    from holdfast.text.capture import Captured, VectorOf
     from holdfast.text.grounding import Span
 
 WORK = jobs.JOURNAL
@@ -133,7 +133,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     try:
         model = _model(theirs, hub)
         if model is None:
-            by_rules(proposed)
+            by_rules(proposed, vector_of=vectors(theirs))
         else:
             from holdfast.passes.journaler_model import by_model
 
@@ -156,7 +156,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             return
         # The model does not answer; the results of the rules are better than nothing.
         proposed = Proposed(heard)
-        by_rules(proposed)
+        by_rules(proposed, vector_of=vectors(theirs))
     if stop():
         raise Stopped
     _take(theirs, home, hub, job, proposed, failed)
@@ -440,14 +440,43 @@ _REWORDING = ("words", "tense", "number", "name")
 _JOINED = lazy(r"(?i)[,;.]* (?:and|but|so|or|because)[,; ]*\Z")
 
 
-def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
-    """Adds the facts that the rules find in the user's words, where nothing was proposed from these
-    words yet; or only explicit requests."""
+def vectors(core: Core) -> VectorOf | None:
+    """Makes vectors for the model that judges sentences, if the hubs have those it was trained
+    with."""
+    from holdfast.text.capture.sentence_model import trained_with
+
+    embedder = core.embedder
+    if embedder is None or embedder.identity != trained_with():
+        return None
+
+    def vector_of(sentence: str) -> Sequence[float] | None:
+        try:
+            (vector,) = embedder.embed_passages([sentence])
+        except EmbedderError:
+            return None  # Its words are judged, and `doctor` names what is wrong with the model.
+        found: list[float] = vector.tolist()
+        return found
+
+    return vector_of
+
+
+def by_rules(
+    proposed: Proposed, *, explicit_only: bool = False, vector_of: VectorOf | None = None
+) -> None:
+    """Adds the facts that rules and the model of sentences find in the user's words, where nothing
+    was proposed from these words yet; or only explicit requests."""
     from holdfast.text.capture import capture
     from holdfast.text.grounding import Span
 
     heard, said = proposed.heard, proposed.heard.user
-    facts = capture(said, at=heard.read_at, speaker=heard.speaker, question=heard.question)
+    facts = capture(
+        said,
+        at=heard.read_at,
+        speaker=heard.speaker,
+        question=heard.question,
+        learned=not (explicit_only or heard.is_between_people),
+        vector_of=vector_of,
+    )
     standing = _standing(heard, facts)
     for one in standing:
         proposed.mark_standing(one.start, one.end)

@@ -256,7 +256,7 @@ def three_sessions(hooks: Hooks) -> None:
 def broken_off(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import that is interrupted while it notes the first turn."""
 
-    def interrupted(proposed: object) -> None:
+    def interrupted(proposed: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken, suppress(AssertionError):

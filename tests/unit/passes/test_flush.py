@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,8 +229,8 @@ def test_two_flushes_at_once_capture_once(hub: HubMemory, monkeypatch: pytest.Mo
     inner: list[Flushed] = []
     real = flush.by_rules
 
-    def meanwhile(proposed: Proposed) -> None:
-        real(proposed)
+    def meanwhile(proposed: Proposed, **options: Any) -> None:
+        real(proposed, **options)
         if not inner:
             inner.append(Flushed(""))
             inner.append(hub.flush())

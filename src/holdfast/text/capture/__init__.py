@@ -2,7 +2,9 @@
 
 Requests to remember something and orders are recognised as such and kept in the person's own words.
 Statements are matched by rules for single English clauses and told in the third person. In eight
-other languages a sentence about oneself is kept as it was said (`facts/about_oneself.py`).
+other languages a sentence about oneself is kept as it was said (`facts/about_oneself.py`). A
+sentence that no rule matches is judged by a trained model, and kept as it was said too
+(`learned.py`).
 Precision comes before recall: a wrong fact is shown to an agent on every turn, and a missed one is
 still found in the conversation log.
 """
@@ -13,7 +15,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from holdfast.text.capture.answers import answer_to
+from holdfast.text.capture.learned import VectorOf, with_learned
 from holdfast.text.capture.requests import asked_behind, order_start, requested
+from holdfast.text.capture.sentence_model import Message
 from holdfast.text.capture.sentences import (
     ASIDE,
     BLANK,
@@ -42,7 +46,8 @@ from holdfast.text.capture.wording import (
 from holdfast.text.facts import about_oneself
 from holdfast.text.tables import Patterns, lazy, read_words
 
-__all__ = ["CAPTURED_MAX", "Captured", "capture", "told_changes"]
+__all__ = ["CAPTURED_MAX", "Captured", "VectorOf", "capture", "told_changes"]
+
 
 _PATTERNS = Patterns("capture/patterns.txt")
 _WORDS = read_words("capture/words.txt")
@@ -53,32 +58,54 @@ _NOT_NAMES = frozenset({"", "user", "human", "me", "you"})
 
 
 def capture(
-    said: str, *, at: datetime | None, speaker: str = "", question: str = ""
+    said: str,
+    *,
+    at: datetime | None,
+    speaker: str = "",
+    question: str = "",
+    learned: bool = True,
+    vector_of: VectorOf | None = None,
 ) -> list[Captured]:
     """The facts of one turn in the order they were said, each once.
 
     `at` is when it was said. Without it, 'last March' stays 'last March'. With a speaker that is a
     name, the name is the subject. `question` is what the assistant said last, which a short turn
-    may answer.
+    may answer. `learned`: whether the trained model judges sentences, as said to an assistant; with
+    `vector_of` it finds more.
     """
     plain, places = without_fillers(said)
     if places:
-        facts = capture(plain, at=at, speaker=speaker, question=question)
+        facts = capture(
+            plain,
+            at=at,
+            speaker=speaker,
+            question=question,
+            learned=learned,
+            vector_of=vector_of,
+        )
         return [one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in facts]
     named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
     found: dict[str, Captured] = {}
-    if question and not named and (answer := answer_to(question, said)) is not None:
+    answer = answer_to(question, said) if question and not named else None
+    if answer is not None:
         start = len(said) - len(said.lstrip())
         end = len(said.rstrip())
         fact = Captured(answer.text, answer.category, start, end, "answer", verbatim=True)
         found[fact.text.casefold()] = fact
     for sentence in asked_behind(sentences(said)):
-        for fact in _facts(sentence, at, named):
+        facts = _facts(sentence, at, named)
+        for fact in facts:
             found.setdefault(fact.text.casefold(), fact)
-        for fact in () if named else _named_beside(sentence):
+        beside = [] if named else list(_named_beside(sentence))
+        for fact in beside:
             name = _IS_CALLED.split(fact.text, maxsplit=1)[-1].casefold()
             if not any(name in text for text in found):
                 found[fact.text.casefold()] = fact
+        if learned and answer is None and not (named or beside):
+            message = Message(said[: sentence.start], said[sentence.end :], question)
+            for fact in with_learned(sentence, facts, message, at, vector_of):
+                key = fact.text.casefold()
+                found[key] = found.get(key, fact)._replace(lasting=fact.lasting)
         if len(found) >= CAPTURED_MAX:
             break
     facts = list(found.values())[:CAPTURED_MAX]

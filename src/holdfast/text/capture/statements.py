@@ -33,9 +33,14 @@ _WORDS_MIN = 2
 _OPENINGS_MAX = 4
 
 
+# The rule of a sentence that a trained model found.
+LEARNED = "learned"
+
+
 class Captured(NamedTuple):
     """A fact in the third person or, where it is `verbatim`, in the person's own words, and the
-    characters of the turn that support it."""
+    characters of the turn that support it. `lasting`: the trained model keeps it for good, though
+    its rule does not."""
 
     text: str
     category: str
@@ -46,12 +51,13 @@ class Captured(NamedTuple):
     occurred_at: datetime | None = None
     occurred_until: datetime | None = None
     verbatim: bool = False
+    lasting: bool = False
 
     @property
     def standing(self) -> bool:
         """Whether said once is enough for it to be kept for good: it is of such a kind, and says
         by itself what it is about."""
-        if self.rule not in read_words("capture/words.txt")["standing"]:
+        if not self.lasting and self.rule not in read_words("capture/words.txt")["standing"]:
             return False
         text = without_note(self.text)
         return not any(pattern.search(text) for pattern in _unclear(self.rule))
