@@ -110,7 +110,7 @@ def test_of_two_statements_days_apart_the_newer_is_shown_first(tmp_path: Path) -
             there += place[new] >= 0
             first += place[new] >= 0 and (place[old] < 0 or place[new] < place[old])
     print(there, first)
-    # Of 20. Before later statements were looked for, 13 and 1.
+    # Of 20.
     assert there >= 15
     assert first >= 14
 
