@@ -398,7 +398,8 @@ def _damaged(file: str) -> StoreDamaged:
     # Beginning anew would give every repository a new hub, which looks like lost memory.
     return StoreDamaged(
         f"{file} cannot be understood; it says which repository has which hub.",
-        hint="Mend it, or move it away and name the hub with --hub.",
+        hint="Mend it, or move it away and name the hub.",
+        command="Mend it, or move it away and name the hub with --hub.",
     )
 
 

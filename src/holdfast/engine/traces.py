@@ -374,12 +374,21 @@ class Withheld:
 
     def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
         self._reader = reader
+        self._scope = scope
         self._hub_id = scope.hub_id
+        self._as_of = as_of
         # A project's hub that is named is read without the person's own hub, and has the same log.
         self._is_named = not scope.beside
-        self._beside = scope.beside or _own_hub(reader, scope)
         self._notes = _Notes(reader, scope.hub_id, as_of)
-        self._own = _Notes(reader, self._beside, as_of) if self._beside else None
+
+    # Looked up for the first turn: most questions find none.
+    @cached_property
+    def _beside(self) -> str:
+        return self._scope.beside or _own_hub(self._reader, self._scope)
+
+    @cached_property
+    def _own(self) -> _Notes | None:
+        return _Notes(self._reader, self._beside, self._as_of) if self._beside else None
 
     def __bool__(self) -> bool:
         return bool(self._notes or self._own)
