@@ -148,3 +148,13 @@ def test_nothing_is_lost_of_a_file_with_everything() -> None:
         f"  b {ONE}\n\ntext {TWO}\n```\nx\n```\n| t |\n<!-- c -->\n## \n\x0b\n- no end"
     )
     assert render(parse(text)) == text
+
+
+def test_a_paragraph_directly_below_a_bullet_is_shown_as_one_of_its_own() -> None:
+    from holdfast.files.memory_md.diff import shown
+
+    first, second = "mem_1j8azcfqm0e2jhx90x1k", "mem_1j8azcfqm0fdfsvv0emy"
+    text = f"- a <!-- {first} -->\nb <!-- {second} -->\n- c <!-- mem_1j8azcfqm08q8mbmvc0j -->\n"
+    assert [item.content for item in parse(text).items] == ["a", "b", "c"]
+    assert shown(text) == "- a\n\nb\n- c\n"
+    assert [item.content for item in parse(shown(text), whole=True).items] == ["a", "b", "c"]

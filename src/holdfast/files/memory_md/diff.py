@@ -25,7 +25,7 @@ from holdfast.files.memory_md import (
     without_any_id,
     without_id,
 )
-from holdfast.files.memory_md.parse import identified, parse, rewritten
+from holdfast.files.memory_md.parse import BULLET, identified, parse, rewritten
 from holdfast.text.facts.sameness import STEPS_MAX, similarity
 
 # From this similarity on, a changed text is treated as the same memory. In the tests, everyday
@@ -49,7 +49,16 @@ _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
 def shown(text: str) -> str:
     """The file without the parts that only the sync needs: ids, dates of sections, Windows line
     ends."""
-    out = "".join(_shown(block) for block in parse(text).blocks)
+    parts: list[str] = []
+    before: Block | None = None
+    for block in parse(text).blocks:
+        part = _shown(block)
+        if isinstance(block, MarkdownItem) and isinstance(before, MarkdownItem):
+            # Without the id of the item above, a paragraph directly below it would belong to it.
+            parts.append("" if BULLET.match(part) else "\n")
+        parts.append(part)
+        before = block
+    out = "".join(parts)
     return out.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")
 
 
