@@ -64,16 +64,18 @@ def with_learned(
         return facts
     if _UNSPACED.search(sentence.said):
         return facts
+    start = opening_end(sentence.folded)
+    folded, words = without_end(sentence.folded[start:], sentence.said[start:])
+    # Asked before the model: a vector takes longer than all else.
+    is_kept_whole = 0 < len(words) <= _CHARS_MAX and not _PATTERNS["supposed"].search(folded)
+    if not (facts or is_kept_whole):
+        return facts
     kind = _likely_kind(sentence, message, vector_of)
     if not kind:
         return facts
     if facts:
         # Rules know an event when they see one; what is true of a project lasts.
         return [facts[0]._replace(lasting=kind == "project"), *facts[1:]]
-    start = opening_end(sentence.folded)
-    folded, words = without_end(sentence.folded[start:], sentence.said[start:])
-    if not words or len(words) > _CHARS_MAX or _PATTERNS["supposed"].search(folded):
-        return facts
     if not (_orders(folded) if kind == "order" else _lasts(folded)):
         return facts
     begin = sentence.start + start
