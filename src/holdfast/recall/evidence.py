@@ -123,20 +123,26 @@ def bring_successors(
     if not replaced:
         return
     by_id = {item.memory.id: item for item in items}
+    # Of several that the same memory took the place of, the best counts.
+    best: dict[str, tuple[Memory, Evidence]] = {}
     for item in replaced:
         newest = _newest(reader, hub_id, item.memory, past)
-        if newest is None:
-            continue
+        if newest is not None and (newest.id not in best or item.own > best[newest.id][1].own):
+            best[newest.id] = newest, item
+    share = weights.SUCCESSOR_SHARE
+    for newest, item in best.values():
         heir = by_id.get(newest.id)
-        if heir is None:
-            passages = reader.passages(hub_id, [newest.id])
-            if not passages or not admits(newest, passages[0]):
-                continue
-            heir = by_id[newest.id] = Evidence(newest, [ScoredPassage(passages[0])])
-            items.append(heir)
-        gain = item.own * weights.SUCCESSOR_SHARE - heir.own
-        if gain > 0:
-            heir.add("successor", gain, f"took the place of #{item.memory.number}")
+        why = f"took the place of #{item.memory.number}"
+        if heir is not None:
+            heir.add("successor", max(0.0, item.own * share - heir.own), why)
+            continue
+        passages = reader.passages(hub_id, [newest.id])
+        if not passages or not admits(newest, passages[0]):
+            continue
+        cosine, words = item.parts["vector"] * share, item.parts["words"] * share
+        heir = Evidence(newest, [ScoredPassage(passages[0], cosine, words)])
+        heir.why += (why,)
+        items.append(heir)
 
 
 def _newest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from holdfast import (
     Superseded,
     Updated,
 )
-from holdfast.testing import FixedClock
+from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 
 def test_something_new_is_stored_with_the_next_number(hub: HubMemory) -> None:
@@ -128,6 +129,19 @@ def test_a_superseded_fact_does_not_outrank_its_successor_on_its_own_words(hub: 
     hub.remember("New job at Globex", supersedes=1)
     found = [hit.memory.number for hit in hub.recall("Initech programmer")]
     assert found[0] == 2
+
+
+def test_what_took_the_place_of_several_does_not_outrank_what_answers(tmp_path: Path) -> None:
+    settings = {"embed.background": False}
+    with open_for_tests(tmp_path, embedder=HashEmbedder(), settings=settings) as memory:
+        hub = memory.hub()
+        hub.remember("Has had the cat for six months in the blue house")
+        hub.remember("Has had the cat for seven months in the blue house", supersedes=1)
+        hub.remember("Keeps a tortoise", supersedes=2)
+        answer = hub.remember("The necklace is kept in the blue house").memory
+        hub.remember_many([f"Note {n} on the machine in room {n}" for n in range(30)])
+        hits = hub.recall("Where is the necklace, in the blue house?")
+        assert hits[0].memory.id == answer.id
 
 
 def test_a_fact_is_superseded_once(hub: HubMemory) -> None:
