@@ -144,14 +144,18 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
 
     heard, found, memory = proposed.heard, fact.found, fact.memory
     said = heard.user
-    if proposed.speaks_of(found.start, len(said)):
+    if proposed.speaks_of(found.start, len(said)) and not _is_kept_as_said(proposed, found):
         # Rules have understood the statement alone, and it is compared with all others.
         return
     old = without_note(memory.content)
     words = said[found.start : found.end]
     clause = words if found.manner == "changed" else first_clause(words)
     span = Span(found.begin, found.end)
-    new = with_values_of(resolve(clause, heard.read_at, when="ahead").text, old)
+    in_passing = found.manner == "may correct"
+    dated = resolve(clause, heard.read_at, when="ahead").text
+    new = with_values_of(dated, old, only=in_passing)
+    # 'In April' has a year now, and the older statement may have none.
+    new = new or with_values_of(clause, old, only=in_passing)
     since = until = None
     if new is not None:
         event = event_in(new, at=heard.read_at)
@@ -165,6 +169,7 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
             span = Span(found.begin, len(said))
             new = f"{said[found.begin :].strip()} (instead of: {old})"
     if new is not None:
+        proposed.withdraw(found.begin, len(said))
         proposed.add(
             new,
             category=memory.category,
@@ -174,6 +179,19 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
             occurred_until=until,
             corrects=memory.id,
         )
+
+
+def _is_kept_as_said(proposed: Proposed, found: Correction) -> bool:
+    """Whether all that was proposed is the sentence with the words that correct: 'Non attends,
+    mardi' says nothing by itself."""
+    said = proposed.heard.user
+    sentence = said[found.begin : found.end].strip(_ENDS).casefold()
+    least = len(said[found.start : found.end].strip(_ENDS))
+    kept = [without_note(text) for text in proposed.texts_of(found.begin, len(said))]
+    return all(sentence.endswith(text.casefold()) and len(text) > least for text in kept)
+
+
+_ENDS = " .,;:!–-…。！，、"
 
 
 def _replaces_alone(rest: str, old: str, found: Correction) -> bool:

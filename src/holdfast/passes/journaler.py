@@ -393,6 +393,15 @@ class Proposed:
         """Whether something was proposed from this part of the user's words."""
         return bool(self._of_words(start, end))
 
+    def texts_of(self, start: int, end: int) -> list[str]:
+        """What was proposed from this part of the user's words."""
+        return [self.proposals[at].text for at in self._of_words(start, end)]
+
+    def withdraw(self, start: int, end: int) -> None:
+        """Removes the proposals from this part of the user's words."""
+        for at in reversed(self._of_words(start, end)):
+            del self.proposals[at]
+
     def mark_standing(self, start: int, end: int, changes: str | None = None) -> None:
         """Marks proposals from this part of the user's words for long-term memory, and which
         memory these words change."""

@@ -41,6 +41,8 @@ def sentence_spans(
     Blank ones are left out."""
     end = len(text) if end is None else end
     for found in ends.finditer(text, start, end):
+        if _is_in_date(text, found):
+            continue
         if goes_on is not None and goes_on(start, found):
             continue
         stop = found.end(1) if found.lastindex else found.start()
@@ -49,6 +51,22 @@ def sentence_spans(
         start = found.end()
     if text[start:end].strip():
         yield start, end
+
+
+# 'Am 14. Mai' is a date in German, and in some other languages.
+_IN_DATE = lazy(
+    r"(?i)(?<!\d)\d{1,2}\. (?:jan(?:uar)?|jänner|feb(?:ruar)?|märz?|apr(?:il)?|mai|juni?|juli?"
+    r"|aug(?:ust)?|sept?(?:ember)?|okt(?:ober)?|nov(?:ember)?|dez(?:ember)?|januari|februari|mars"
+    r"|maj|oktober|december)\b"
+)
+
+
+def _is_in_date(text: str, found: re.Match[str]) -> bool:
+    """Whether the stop that is matched belongs to the day of a date."""
+    stop = text.find(".", found.start() - 1, found.end()) if found.start() else -1
+    if stop < 1 or not text[stop - 1].isdigit():
+        return False
+    return _IN_DATE.search(text, max(stop - 2, 0), stop + 14) is not None
 
 
 def split_sentences(text: str, ends: re.Pattern[str] = STOPS) -> Iterator[str]:

@@ -20,6 +20,7 @@ from holdfast.text.classify import classifier
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
+from holdfast.text.slots import corrections
 from holdfast.text.slots import values as slots
 from holdfast.text.slots.compare import (
     _synonym_rows,
@@ -64,7 +65,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         "secrets/rules.txt",  # test_secret_rates.py and test_secrets.py
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
         *("capture/unclear.txt", "capture/signs.txt", "capture/lasting.txt"),
-        *("slots/endings.txt", "slots/kinds.txt"),
+        *("slots/endings.txt", "slots/kinds.txt", "slots/corrections.txt"),
     }
     assert found - lists == tested
 
@@ -164,6 +165,13 @@ def test_what_ends_a_state_ends_its_example(newer: str, older: str) -> None:
     assert compare(newer, older).relation == "replaces"
     assert compare(older, newer).relation != "replaces"
     assert terms_of_replaced(newer)
+
+
+@pytest.mark.parametrize("row", corrections.rows(), ids=lambda row: row.example)
+def test_a_correction_in_another_language_is_read_as_its_row_says(row: corrections.Row) -> None:
+    found = corrections.read(row.example)
+    assert found is not None
+    assert (found.language, found.manner) == (row.language, row.manner)
 
 
 def test_each_tool_is_of_one_kind() -> None:

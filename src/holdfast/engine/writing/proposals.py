@@ -242,7 +242,10 @@ def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | No
     same = [
         one
         for one in rivals
-        if one.verdict.relation == "same" and _same_time(memory, one)
+        if one.verdict.relation == "same"
+        and _same_time(memory, one)
+        # What corrects a memory is no repetition of it or of its line, however alike they are.
+        and (corrects is None or one.memory.content == memory.content)
         # The user's own statement counts as new, not as a repetition of one by a less trusted
         # speaker that is held.
         if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")

@@ -362,8 +362,14 @@ def near(new: str, old: str) -> bool:
     one, other = (set(re.findall(r"[^\W\d_]+", fold(text))) for text in (new, old))
     if _APART & (one - other) and _APART & (other - one):
         return False
+    if _DAYS_UNSPACED.findall(new) != _DAYS_UNSPACED.findall(old):
+        return False
     first, second = set(core_stems(now.body)), set(core_stems(then.body))
     return bool(first | second) and len(first & second) / len(first | second) >= _SHARED_LEAST
+
+
+# Days of the week and months of Chinese and Japanese, in which words have no spaces between them.
+_DAYS_UNSPACED = lazy(r"(?:周|星期|礼拜|週)[一二三四五六日天]|[月火水木金土日]曜|\d+月")
 
 
 def _same_stance(now: Statement, then: Statement) -> bool:

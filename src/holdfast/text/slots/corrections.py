@@ -2,21 +2,25 @@
 before: 'sorry, it's stage4', 'scratch that', 'they moved it to Friday'.
 
 In a session people correct themselves in words that mean nothing alone; only what they follow says
-what they are about. English only. This module compares two texts, and knows no session.
+what they are about. The English rows are in `patterns.txt`, those of eight other languages in
+`corrections.txt`. This module compares two texts, and knows no session.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.spans import fold_in_place
 from holdfast.text.analysis.terms import is_stop, terms
 from holdfast.text.sentences import sentence_spans
-from holdfast.text.tables import Patterns, lazy
+from holdfast.text.tables import Patterns, lazy, read_table, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
+_WORDS = read_words("slots/words.txt")
 
 Manner: TypeAlias = Literal["taken back", "corrects", "denies", "may correct", "changed"]
 
@@ -37,7 +41,7 @@ _POINTS = frozenset("what i said you told that this the my one thing all".split(
 class Correction(NamedTuple):
     """How a text corrects what was said before it. `begin` and `end` are the place of the sentence
     that does, and `start` where what is new begins in it. `about` is what it names of the earlier
-    text; with `points`, it means that by 'it' or the like."""
+    text; with `points`, it means that by 'it' or the like. `language` is empty for English."""
 
     manner: Manner
     begin: int
@@ -45,6 +49,22 @@ class Correction(NamedTuple):
     end: int
     about: str = ""
     points: bool = False
+    language: str = ""
+
+
+class Row(NamedTuple):
+    """A way of correcting or taking back in another language than English."""
+
+    language: str
+    manner: str
+    example: str
+    pattern: str
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """The rows of the table of other languages."""
+    return tuple(Row(*cells) for cells in read_table("slots/corrections.txt"))
 
 
 @lru_cache(maxsize=256)
@@ -58,6 +78,8 @@ def read(said: str) -> Correction | None:
     spans = list(sentence_spans(folded, start=lead))
     if all(folded[:end].rstrip().endswith(("?", "？")) for _, end in spans):
         return None
+    if (elsewhere := _in_another_language(folded, spans)) is not None:
+        return elsewhere
     for start, end in spans[:_SENTENCES]:
         one = folded[start:end]
         if one.rstrip().endswith("?"):
@@ -83,6 +105,73 @@ def read(said: str) -> Correction | None:
     return None
 
 
+def _in_another_language(folded: str, spans: list[tuple[int, int]]) -> Correction | None:
+    """The same by the rows of other languages, most of which are only tried where a text begins
+    with one of their words."""
+    for start, end in spans[:_SENTENCES]:
+        one = folded[start:end]
+        if one.rstrip().endswith(("?", "？")):
+            continue
+        manners = _MANNERS if start == spans[0][0] else _MANNERS[:1]
+        languages = tuple(_languages_of(one))
+        for manner in manners:
+            read_as = ((code, row.match(one)) for code, row in _rows_of(manner, languages))
+            matches = [(code, match) for code, match in read_as if match]
+            if matches:
+                # 'Nee' is German too, and 'nee wacht' only Dutch.
+                language, found = max(matches, key=lambda match: match[1].end())
+                about = next((group for group in found.groups() if group), "").strip()
+                return Correction(
+                    manner, start, start + found.end(), end, about, language=language
+                )
+    for start, end in spans:
+        one = folded[start:end]
+        is_told = len(one) <= _TOLD_CHARS and not one.rstrip().endswith(("?", "？"))
+        if is_told and not _WORDS["changed elsewhere"].isdisjoint(_LETTERS.findall(one)):
+            return Correction("changed", start, start, end, language="any")
+    return None
+
+
+_MANNERS: tuple[Manner, ...] = ("taken back", "corrects", "denies", "may correct")
+_LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
+_LETTERS = lazy(r"[^\W\d_]+")
+_KANA = lazy(r"[぀-ヿ]")
+_HAN = lazy(r"[㐀-鿿]")
+# 'April, nicht März' begins with what is new.
+_OLD_BEHIND = lazy(r", (?:\w{1,3} )?(nicht|pas|non|no|não|niet) ")
+_DENIAL = {"nicht": "de", "pas": "fr", "non": "fr it", "no": "es", "não": "pt", "niet": "nl"}
+
+
+def _languages_of(sentence: str) -> Iterator[str]:
+    """The languages in which a sentence may correct something, by its first word."""
+    first = _LETTERS.search(sentence)
+    if first is None:
+        return
+    if not first[0].isascii() and (_KANA.search(sentence) or _HAN.search(sentence)):
+        yield "ja" if _KANA.search(sentence) else "zh"
+        return
+    behind = _OLD_BEHIND.search(sentence) if ", " in sentence else None
+    denied = _DENIAL[behind[1]].split() if behind else ()
+    for language in _LANGUAGES:
+        if language in denied or first[0] in _WORDS[f"corrects {language}"]:
+            yield language
+
+
+def _rows_of(
+    manner: Manner, languages: tuple[str, ...]
+) -> Iterator[tuple[str, re.Pattern[str]]]:
+    compiled = _compiled()
+    for language in languages:
+        if (language, manner) in compiled:
+            yield language, compiled[language, manner]
+
+
+@cache
+def _compiled() -> dict[tuple[str, str], re.Pattern[str]]:
+    """The patterns, each compiled when it is first used."""
+    return {(row.language, row.manner): lazy(row.pattern) for row in rows()}
+
+
 _IT_IS = lazy(
     r"[\s,.!:…-]*(?:(?:it|that|they|he|she|those)(?:'s|'re| is| are| was| were)"
     r"|use|we use|rather)\b"
@@ -106,7 +195,7 @@ def corrects(later: str, earlier: str, *, is_next: bool, reply: str = "") -> Man
     said = later[found.begin : found.end] if manner == "changed" else later
     if manner == "may correct" and _asks(reply):
         return None
-    if shares_a_thing(said, earlier):
+    if shares_a_thing(said, earlier, is_english=not found.language):
         return manner
     is_short = later.count(" ") < _SHORT_WORDS
     if manner != "may correct" or not is_next or not is_short:
@@ -115,7 +204,11 @@ def corrects(later: str, earlier: str, *, is_next: bool, reply: str = "") -> Man
     return None if reply and _NO.match(later) else manner
 
 
-_NO = lazy(r"(?i)\W*(?:no|nope|nah)\b(?!\W+(?:wait|sorry|actually|hang on|hold on)\b)")
+_NO = lazy(
+    r"(?i)\W*(?:(?:no|nope|nah|nein|nee|neen|non|não)\b(?!\W+(?:wait|sorry|actually|hang on|hold on"
+    r"|warte?|moment|attends|attendez|pardon|espera|espere|perdón|aspetta|scusa|desculpa|wacht)\b)"
+    r"|不(?:是|对)?[,，。]|(?:いや|いえ|いいえ)[、。])"
+)
 
 
 def _asks(text: str) -> bool:
@@ -134,12 +227,15 @@ def names(about: str, earlier: str) -> bool:
     return bool(wanted) and wanted <= set(terms(earlier))
 
 
-def shares_a_thing(one: str, other: str) -> bool:
-    """Whether two texts have a word in common that is neither a time nor a verb of change."""
+def shares_a_thing(one: str, other: str, *, is_english: bool = True) -> bool:
+    """Whether two texts have a word in common that is neither a time nor a verb of change, nor a
+    function word."""
     from holdfast.text.slots.frames import without_times
+    from holdfast.text.slots.values_in import function_terms
 
     shared = set(terms(one)).intersection(terms(other))
-    return bool({term for term in without_times(shared) if not is_stop(term)} - _change_terms())
+    things = {term for term in without_times(shared) if not is_stop(term)} - _change_terms()
+    return bool(things if is_english else things - function_terms())
 
 
 @lru_cache(maxsize=1)
