@@ -121,9 +121,7 @@ def _in_another_language(folded: str, spans: list[tuple[int, int]]) -> Correctio
                 # 'Nee' is German too, and 'nee wacht' only Dutch.
                 language, found = max(matches, key=lambda match: match[1].end())
                 about = next((group for group in found.groups() if group), "").strip()
-                return Correction(
-                    manner, start, start + found.end(), end, about, language=language
-                )
+                return Correction(manner, start, start + found.end(), end, about, language=language)
     for start, end in spans:
         one = folded[start:end]
         is_told = len(one) <= _TOLD_CHARS and not one.rstrip().endswith(("?", "？"))
@@ -157,9 +155,7 @@ def _languages_of(sentence: str) -> Iterator[str]:
             yield language
 
 
-def _rows_of(
-    manner: Manner, languages: tuple[str, ...]
-) -> Iterator[tuple[str, re.Pattern[str]]]:
+def _rows_of(manner: Manner, languages: tuple[str, ...]) -> Iterator[tuple[str, re.Pattern[str]]]:
     compiled = _compiled()
     for language in languages:
         if (language, manner) in compiled:

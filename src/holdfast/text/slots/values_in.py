@@ -145,6 +145,8 @@ def _any_value() -> re.Pattern[str]:
         "weekday": rf"{WEEKDAY}|{weekdays}|{bare}",
         "month": rf"{_MONTH}|{months}",
     }
+    # An address is not looked for at each character of a text without spaces.
+    types["address"] = rf"(?<!\w)(?:{types['address']})"
     types["date"] += f"|{dates}"
     types["clock"] += r"|\d{1,2}h(?:\d\d)?"
     # A number is what is none of the others.
