@@ -8,6 +8,7 @@ narrow filter does not lead to an empty answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from holdfast.recall.expand import Understood
 from holdfast.recall.vector import Scan, VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person, is_group
 from holdfast.store.rows import damaged_row
-from holdfast.store.values import Candidate, TermQuery
+from holdfast.store.values import Candidate, Lexicon, TermQuery
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
 
@@ -122,10 +123,13 @@ def term_query(analysis: Analysis) -> TermQuery:
 
 
 def gather(
-    asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
+    asked: SearchRequest,
+    hits: Sequence[lexical.WordHit],
+    question: QuestionVector | None,
+    understood: Understood,
 ) -> dict[str, Evidence]:
     """Returns the candidate memories by id, found by words, by vectors or as substrings."""
-    found = _score_passages(asked, hits, question)
+    found = _score_passages(asked, hits, question, understood)
     if asked.past is None:
         kept = _best(found)
         memories = owners_by_id(asked.reader, asked.hub_id, list(kept))
@@ -213,30 +217,46 @@ def find_by_words(asked: SearchRequest, understood: Understood) -> list[lexical.
     return hits + [hit for hit in zip(then, scores, strict=True) if hit[1] > 0]
 
 
-def _scale_to_cosine(hits: Sequence[lexical.WordHit], weight: float) -> list[float]:
+def _scale_to_cosine(
+    hits: Sequence[lexical.WordHit], weight: float, full: float
+) -> tuple[list[float], float]:
     """Scales BM25 scores to units of cosine: the best gets the weight, the others their share.
 
     BM25 scores grow with the number of words in the question and with the hub, so only their
-    ratios are comparable. On a fixed scale a prompt of fifty words would dominate or vanish.
+    ratios are comparable. On a fixed scale a prompt of fifty words would dominate or vanish. But
+    if the best is below `full`, it gets that share of the weight only, which is returned too.
     """
     scores = [score for _, score in hits]
     best = max(scores, default=0.0)
     if best <= 0:
-        return scores
-    return [weight * score / best for score in scores]
+        return scores, 1.0
+    share = min(1.0, best / full) if full else 1.0
+    return [weight * share * score / best for score in scores], share
+
+
+def _full_score(lexicon: Lexicon) -> float:
+    """Returns the BM25 score from which words have their full weight."""
+    of_one_passage = math.log(1 + (max(lexicon.passages, 1) - 0.5) / 1.5)
+    return float(min(weights.LEXICAL_FULL, weights.LEXICAL_FULL_WORDS * of_one_passage))
 
 
 # By meaning
 
 
 def _score_passages(
-    asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
+    asked: SearchRequest,
+    hits: Sequence[lexical.WordHit],
+    question: QuestionVector | None,
+    understood: Understood,
 ) -> list[_PassageScores]:
     """Returns the passages found by words, with their cosines, and those found by vectors only."""
     weight = weights.LEXICAL_ALONE_WEIGHT if question is None else weights.LEXICAL_WEIGHT
-    if asked.analysis.asks_advice and question is not None:
+    full = 0.0
+    if question is not None and asked.analysis.asks_advice:
         weight *= weights.ADVICE_SHARE
-    words = _scale_to_cosine(hits, weight)
+    elif question is not None and not (asked.analysis.is_prompt or understood.foreign):
+        full = _full_score(understood.lexicon)
+    words, share = _scale_to_cosine(hits, weight, full)
     by_words = {one.passage_id: None for one, _ in hits}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
@@ -262,7 +282,12 @@ def _score_passages(
         reach *= 8
     # Most passages have one window; checking that inline saves a call for each.
     found = [
-        (one, cosine if one.windows == 1 else corrected(cosine, one.windows), score)
+        (
+            one,
+            cosine if one.windows == 1 else corrected(cosine, one.windows),
+            # Without a vector, the words are all there is to judge by.
+            score if cosine else score / share,
+        )
         for (one, _), score in zip(hits, words, strict=True)
         for cosine in (cosines.get(one.passage_id, 0.0),)
     ]

@@ -108,7 +108,7 @@ def recall(
     if explain:
         left.hidden(_hidden(reader, hub_id, understood, wanted))
     covered = Coverage(asked, understood)
-    found = list(gather(asked, words, question).values())
+    found = list(gather(asked, words, question, understood).values())
     admits = _admits(ask, wanted, unwanted)
     kept = _eligible(ask, asked, understood, covered, found, unwanted, admits, left)
     if not kept:

@@ -525,9 +525,17 @@ def test_the_best_word_score_counts_its_whole_weight_whatever_the_length_of_the_
     with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
         hub = memory.hub()
         hub.remember_many(["The red boat is moored in Oslo", "Bread needs flour and water"])
-        long = "red boat " + " ".join(f"filler{n}" for n in range(40))
+        long = "red boat moored " + " ".join(f"filler{n}" for n in range(40))
         for question in ("red boat moored", long):
             assert hub.recall(question)[0].parts["words"] == weights.LEXICAL_WEIGHT
+
+
+def test_one_word_of_a_small_hub_counts_a_part_of_the_weight(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember_many(["The red boat is moored in Oslo", "Bread needs flour and water"])
+        found = {hit.memory.number: hit for hit in hub.recall("where do they keep the boat")}
+        assert 0 < found[1].parts["words"] < 0.6 * weights.LEXICAL_WEIGHT
 
 
 def test_a_prompt_of_several_sentences_prefers_the_newer_of_two_equal_notes(
