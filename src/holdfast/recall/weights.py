@@ -26,12 +26,12 @@ BM25_B = 0.75
 LEXICAL_WEIGHT = 0.12
 LEXICAL_ALONE_WEIGHT = 0.3
 # The words of a question have their full weight if the best BM25 score is at least LEXICAL_FULL, or
-# that of LEXICAL_FULL_WORDS words that occur in no other passage; else the share of it. In a small
-# hub every word is rare, so a chance word that one note shares with the question would outweigh what
-# is meant: without this, 5 points of R@1 are lost on questions in other words than the notes. Hubs
-# of more than a few hundred memories answer the same. Not for prompts, which have many words, for
-# requests for advice, nor for questions in other languages than English, whose vectors are worse
-# (-1.6 of R@1).
+# that of LEXICAL_FULL_WORDS words that occur in no other passage; else the share of it. In a
+# small hub every word is rare, so a chance word that one note shares with the question would
+# outweigh what is meant: without this, 5 points of R@1 are lost on questions in other words than
+# the notes. Hubs of more than a few hundred memories answer the same. Not for prompts, which have
+# many words, for requests for advice, nor for questions in other languages than English, whose
+# vectors are worse (-1.6 of R@1).
 LEXICAL_FULL = 8.0
 LEXICAL_FULL_WORDS = 2.0
 # The best cosine of many windows is high by chance, so each doubling of their number subtracts this
