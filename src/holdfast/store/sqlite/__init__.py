@@ -180,11 +180,12 @@ class SqliteStore(StoreDefaults):
                 try:
                     # Inside the try, because an interrupt may come directly after it.
                     connection.execute("BEGIN IMMEDIATE")
-                    writer = SqliteWriter(connection, viewer)
+                    writer = SqliteWriter(connection, viewer, self._caches.postings)
                     yield writer
                     writer.finish()
                     connection.execute("COMMIT")
                 except BaseException:
+                    self._caches.postings.clear()
                     # If the disk was full, SQLite has rolled back by itself.
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import apsw
 
     from holdfast.domain.hub import Viewer
+    from holdfast.store.sqlite.rows import PostingCache
     from holdfast.store.values import IndexEntry
 
 
@@ -35,8 +36,11 @@ class IndexWriter(SessionPart):
     """The part of the Writer for derived state. Totals are counted in memory, and written at the
     end of the transaction or before they are read."""
 
-    def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
+    def __init__(
+        self, connection: apsw.Connection, viewer: Viewer | None, postings: PostingCache
+    ) -> None:
         super().__init__(connection, viewer)
+        self._postings = postings
         # Runs a statement that returns nothing: with one cursor, as making one takes longer than
         # some of them.
         self._do = connection.cursor().execute
@@ -117,6 +121,7 @@ class IndexWriter(SessionPart):
                 "INSERT INTO words (rowid, body, head) VALUES (?, ?, ?)",
                 (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
             )
+            self._postings.add(hub, passage, {*entry.body, *entry.head})
             vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
         if not entries:
             return
@@ -150,6 +155,7 @@ class IndexWriter(SessionPart):
         )
         if not passages:
             return
+        self._postings.clear()
         for model, gone, emptied in self._all(
             "SELECT v.model, count(*), count(DISTINCT v.passage) FROM passages p"
             f" JOIN vectors v ON v.passage = p.pk WHERE p.{column} = ? GROUP BY v.model",
@@ -223,6 +229,7 @@ class IndexWriter(SessionPart):
     def drop_derived(self) -> None:
         self._write_totals()
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
+        self._postings.clear()
         self._do(DROP_DERIVED + DERIVED)
         # Passage ids are never reused: another process may be making a vector for one, and must not
         # assign it to another passage.

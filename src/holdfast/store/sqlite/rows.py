@@ -4,8 +4,8 @@ only place that knows the column order.
 A row ends with its checksum, which is compared before the row is converted. Classes that a recall
 never needs are imported where they are used, because imports cost start-up time.
 
-A writer caches nothing: it may roll back, and it always reads and checks the whole row. Readers
-cache:
+A writer caches no rows: it may roll back, and it always reads and checks the whole row. Writers
+cache the postings of terms (`PostingCache`). Readers cache:
 
 - Terms: the document frequency of a term is not stored. FTS5 scans all postings of the term to
   count them, and all postings of all terms with a prefix to list those. Questions use the same
@@ -429,10 +429,55 @@ class SnapshotCache:
         return snapshot
 
 
+# The most cached postings and terms of a store together: about 4 MB.
+_POSTINGS_MAX = 100_000
+
+
+class PostingCache:
+    """The postings of terms that the writers of one store have searched by: the numbers of the
+    passages with a term, in their order, up to a limit. A hub's terms come up again and again, and
+    FTS5 looks each one up in every segment of its index.
+
+    Valid until another connection commits. Passages that a writer adds are added here too; whatever
+    it removes, and a rollback, clears the cache. Used by one writer at a time."""
+
+    def __init__(self) -> None:
+        self._version = -1
+        # By hub and limit, then by term.
+        self._postings: dict[tuple[int, int], dict[str, list[int]]] = {}
+        self._size = 0
+
+    def of(self, version: int, hub: int, limit: int) -> dict[str, list[int]]:
+        """The cached postings of a hub's terms, at the `data_version` of the writer's connection.
+        The limit is that of the query, -1 for none."""
+        if version != self._version or self._size > _POSTINGS_MAX:
+            self.clear()
+            self._version = version
+        return self._postings.setdefault((hub, limit), {})
+
+    def keep(self, hub: int, limit: int, postings: Mapping[str, list[int]]) -> None:
+        self._postings[hub, limit].update(postings)
+        self._size += len(postings) + sum(map(len, postings.values()))
+
+    def add(self, hub: int, passage: int, terms: Iterable[str]) -> None:
+        """Adds a new passage, which has a higher number than all others, to its terms."""
+        for (of_hub, limit), postings in self._postings.items():
+            if of_hub != hub:
+                continue
+            for term in postings.keys() & terms:
+                if limit < 0 or len(postings[term]) < limit:
+                    postings[term].append(passage)
+                    self._size += 1
+
+    def clear(self) -> None:
+        self._postings, self._size = {}, 0
+
+
 class Caches:
     """The caches of one open store."""
 
     def __init__(self) -> None:
+        self.postings = PostingCache()
         self.terms = TermCache()
         self.memories = MemoryCache()
         self.snapshots = SnapshotCache()

@@ -291,13 +291,7 @@ class FindingReader(SessionPart):
         passages, length = self._word_totals(hub_id)
         # One more than the limit: for a word that is too common, the exact number does not matter.
         most = -1 if query.postings_max is None else query.postings_max + 1
-        asked = {f'"{prefixed_term(hub, term)}"': term for term in query.terms}
-        held = self._all(
-            "SELECT j.value, (SELECT json_group_array(rowid) FROM"
-            " (SELECT rowid FROM words WHERE words MATCH j.value LIMIT ?)) FROM json_each(?) j",
-            (most, self._array(asked)),
-        )
-        postings = {asked[term]: _read_array(rowids)[0] for term, rowids in held}
+        postings = self._postings_of(hub, query.terms, most)
         lexicon = Lexicon(passages, length, {term: len(some) for term, some in postings.items()})
         weighed = [
             (lexicon.rarity(term), postings[term]) for term in query.of_rarest(lexicon).terms
@@ -311,6 +305,16 @@ class FindingReader(SessionPart):
                 place = {pk: at for at, pk in enumerate(best)}
                 return sorted(admitted, key=lambda one: place[one.passage_id])[:limit]
             reach *= 8
+
+    def _postings_of(self, hub: int, terms: Sequence[str], most: int) -> dict[str, list[int]]:
+        """The numbers of the passages with each of the terms; of at most so many passages."""
+        asked = {f'"{prefixed_term(hub, term)}"': term for term in terms}
+        held = self._all(
+            "SELECT j.value, (SELECT json_group_array(rowid) FROM"
+            " (SELECT rowid FROM words WHERE words MATCH j.value LIMIT ?)) FROM json_each(?) j",
+            (most, self._array(asked)),
+        )
+        return {asked[term]: _read_array(rowids)[0] for term, rowids in held}
 
     def _matches_at_most(self, expression: str, count: int) -> bool:
         reached = self._one(

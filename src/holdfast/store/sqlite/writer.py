@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState, Viewer
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
+    from holdfast.store.sqlite.rows import PostingCache
 
 
 class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
@@ -37,8 +38,10 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._connection.execute(sql, values)
         return self._connection.changes()
 
-    def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
-        super().__init__(connection, viewer)
+    def __init__(
+        self, connection: apsw.Connection, viewer: Viewer | None, postings: PostingCache
+    ) -> None:
+        IndexWriter.__init__(self, connection, viewer, postings)
         # The highest number assigned in each hub, and the row of the last added change set, cached
         # because a batch would read and write them again for each of its memories.
         self._numbers: dict[str, int] = {}
@@ -48,6 +51,13 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._has_purged = False
         # Memories that were written, but have no revision for that yet.
         self._unrecorded: set[tuple[str, str]] = set()
+
+    def _postings_of(self, hub: int, terms: Sequence[str], most: int) -> dict[str, list[int]]:
+        known = self._postings.of(self._one("PRAGMA data_version"), hub, most)
+        unknown = [term for term in terms if term not in known]
+        if unknown:
+            self._postings.keep(hub, most, super()._postings_of(hub, unknown, most))
+        return {term: known[term] for term in terms}
 
     def finish(self) -> None:
         """Writes the totals; called before the commit."""
@@ -109,6 +119,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         hub = self._pk(hub_id)
         self._write_totals()
         self._added.clear()
+        self._postings.clear()
         for table in ("words", "trigrams"):
             self._do(
                 f"DELETE FROM {table} WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)",
