@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from holdfast.text.facts.statements import read
+from holdfast.text.slots import values
 from holdfast.text.tables import LazyPattern, lazy
 
 
@@ -34,3 +36,15 @@ def test_it_has_what_a_compiled_pattern_has() -> None:
     assert mine.match(" a") is None
     assert mine.fullmatch("aBB")
     assert mine.subn("-", text) == plain.subn("-", text)
+
+
+def test_a_statement_that_begins_otherwise_compiles_no_rule_of_slots() -> None:
+    values.filled.cache_clear()
+    values.compiled.cache_clear()
+    assert (
+        values.filled(read("Seeing how much it changed, the work to use it made birthdays live"))
+        == ()
+    )
+    assert values.compiled.cache_info().currsize == 0
+    assert values.filled(read("Uses pytest for tests"))
+    assert values.compiled.cache_info().currsize == 1

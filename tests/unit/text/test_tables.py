@@ -18,7 +18,7 @@ from holdfast.text.capture import answers, capture, statements
 from holdfast.text.capture.between_people import is_between_people, is_lasting
 from holdfast.text.classify import classifier
 from holdfast.text.facts import about_oneself
-from holdfast.text.facts.statements import read
+from holdfast.text.facts.statements import read, without_helpers
 from holdfast.text.grounding.clauses import clauses_of
 from holdfast.text.slots import corrections
 from holdfast.text.slots import values as slots
@@ -28,7 +28,7 @@ from holdfast.text.slots.compare import (
     search_terms_of,
     terms_of_replaced,
 )
-from holdfast.text.slots.endings import kind_of
+from holdfast.text.slots.endings import endings, kind_of
 from holdfast.text.tables import pieces, read_table, read_words
 
 TEXT = Path(holdfast.text.__file__).parent
@@ -253,3 +253,35 @@ def test_what_lasts_between_people_is_found_in_its_example(
     assert re.search(pattern, example)
     assert any(is_lasting(rule, example) for rule in pieces(rules))
     assert set(pieces(rules)) <= read_words("capture/words.txt")["standing"]
+
+
+# Texts of which some begin with a word of a rule, and some only hold one.
+SAID = [
+    text
+    for path in sorted((Path(__file__).parents[2] / "data").glob("*held_out*.txt"))
+    for line in path.read_text(encoding="utf-8").splitlines()
+    for text in line.split("\t")
+]
+
+
+def bodies() -> list[str]:
+    examples = [rule.example for rule in slots.rules()]
+    examples += [one for row in read_table("slots/endings.txt") for one in row[:2]]
+    found = [read(text).body for text in (*SAID, *examples)]
+    return [*found, *(without_helpers(body) for body in found)]
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in slots.rules() if rule.first], ids=lambda r: r.kind
+)
+def test_what_a_rule_of_slots_matches_begins_with_one_of_its_words(rule: slots.SlotRule) -> None:
+    matched = {body.split(" ")[0].lower() for body in bodies() if slots.compiled(rule).match(body)}
+    assert matched
+    assert matched <= rule.first
+
+
+def test_what_an_ending_matches_begins_with_one_of_its_words() -> None:
+    for one in endings():
+        matched = {body.split()[0].lower() for body in bodies() if one.newer.match(body)}
+        assert matched
+        assert matched <= (one.first or matched)

@@ -125,7 +125,8 @@ def _languages_of(folded: str, start: int) -> frozenset[str]:
     """The languages that a sentence may be in, by its first word: most are English and none of
     these."""
     said = folded[start:]
-    if _CJK.search(said):
+    # Asked first, as compiling the pattern of these scripts takes more than a millisecond.
+    if not said.isascii() and _CJK.search(said):
         return frozenset({"ja"} if _KANA.search(said) else {"zh"})
     word = said.split(" ", 1)[0].rstrip(",.!:")
     first = read_words("facts/words.txt")

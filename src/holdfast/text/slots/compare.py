@@ -448,7 +448,7 @@ def as_english(text: str) -> str:
 
 def _value(found: about_oneself.SelfStatement) -> str:
     """The value, and what else is said after it unless that is a time."""
-    if _CJK.search(found.value):
+    if not found.value.isascii() and _CJK.search(found.value):
         return found.value if len(found.value) <= _CJK_CHARS_MAX else ""
     name = _PATTERNS["name"].match(found.value)
     if name is None:

@@ -22,8 +22,10 @@ from holdfast.text.tables import lazy, read_table
 
 
 class Ending(NamedTuple):
-    """A row of `endings.txt`."""
+    """A row of `endings.txt`. The newer statement begins with one of the `first` words where there
+    are any."""
 
+    first: frozenset[str]
     newer: re.Pattern[str]
     older: re.Pattern[str]
 
@@ -42,7 +44,8 @@ _CUES = frozenset(
 @cache
 def endings() -> tuple[Ending, ...]:
     return tuple(
-        Ending(lazy(newer), lazy(older)) for _, _, newer, older in read_table("slots/endings.txt")
+        Ending(frozenset(() if first == "-" else first.split()), lazy(newer), lazy(older))
+        for _, _, first, newer, older in read_table("slots/endings.txt")
     )
 
 
@@ -50,9 +53,12 @@ def endings() -> tuple[Ending, ...]:
 def _matching_endings(body: str) -> tuple[tuple[Ending, str | None], ...]:
     """The rows whose newer statement matches, with the name of the thing that ended if there is
     one."""
-    if _CUES.isdisjoint(body.lower().split()):
+    words = body.lower().split()
+    if _CUES.isdisjoint(words):
         return ()
-    found = ((one, one.newer.match(body)) for one in endings())
+    found = (
+        (one, one.newer.match(body)) for one in endings() if not one.first or words[0] in one.first
+    )
     return tuple((one, match.groupdict().get("what")) for one, match in found if match)
 
 

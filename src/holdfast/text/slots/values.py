@@ -23,7 +23,8 @@ _WORDS = read_words("slots/words.txt")
 
 class SlotRule(NamedTuple):
     """A kind of slot, as a row of `rules.txt` describes it. Every matching statement contains one
-    of `cues`, and one of `verbs` where there are any. The value of a `dated` rule is a time."""
+    of `cues`, and one of `verbs` where there are any, and begins with one of the `first` words
+    where there are any. The value of a `dated` rule is a time."""
 
     kind: str
     example: str
@@ -31,6 +32,7 @@ class SlotRule(NamedTuple):
     pattern: str
     dated: bool
     verbs: tuple[str, ...]
+    first: frozenset[str]
 
 
 # Every time at the end of a statement ends with one of these, so other texts are skipped.
@@ -49,8 +51,11 @@ def without_when(text: str) -> str:
 def rules() -> tuple[SlotRule, ...]:
     """The rows of the table."""
     return tuple(
-        SlotRule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
-        for kind, dated, example, cues, verbs, pattern in read_table("slots/rules.txt")
+        SlotRule(
+            *(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs)),
+            frozenset(() if first == "-" else first.split()),
+        )
+        for kind, dated, example, cues, verbs, first, pattern in read_table("slots/rules.txt")
     )
 
 
@@ -111,15 +116,14 @@ class Filled(NamedTuple):
 @lru_cache(maxsize=KEPT_MAX)
 def filled(said: Statement) -> tuple[Filled, ...]:
     folded = said.body.lower()
-    lasting = without_when(said.body)
+    dated, lasting = _wordings(said.body), _wordings(without_when(said.body))
     out = []
     for rule in rules():
         if not holds_any(folded, rule.cues):
             continue
         if rule.verbs and not holds_any(folded, rule.verbs):
             continue
-        body = said.body if rule.dated else lasting
-        match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
+        match = _match(rule, dated if rule.dated else lasting)
         if match is None:
             continue
         name = " ".join(f"{_group(match, 'whose')} {_group(match, 'what')}".split())
@@ -132,6 +136,23 @@ def filled(said: Statement) -> tuple[Filled, ...]:
                 )
             )
     return tuple(out)
+
+
+def _wordings(body: str) -> tuple[tuple[str, str], ...]:
+    """What the rules are matched with, each with its first word in small letters: a body from its
+    verb on, and all of it."""
+    return tuple(
+        (text, text.split(" ", 1)[0].lower())
+        for text in dict.fromkeys((without_helpers(body), body))
+    )
+
+
+def _match(rule: SlotRule, wordings: tuple[tuple[str, str], ...]) -> re.Match[str] | None:
+    for text, first in wordings:
+        # Looked at first, as compiling a pattern takes a millisecond.
+        if (not rule.first or first in rule.first) and (match := compiled(rule).match(text)):
+            return match
+    return None
 
 
 def holds_any(text: str, wanted: tuple[str, ...]) -> bool:
