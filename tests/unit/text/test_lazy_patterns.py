@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.slots import values
 from holdfast.text.tables import LazyPattern, lazy
@@ -48,3 +49,10 @@ def test_a_statement_that_begins_otherwise_compiles_no_rule_of_slots() -> None:
     assert values.compiled.cache_info().currsize == 0
     assert values.filled(read("Uses pytest for tests"))
     assert values.compiled.cache_info().currsize == 1
+
+
+def test_a_sentence_compiles_only_the_rows_that_may_begin_like_it() -> None:
+    about_oneself._compiled.cache_clear()
+    assert about_oneself.stated("in spring we rest", "In spring we rest") is None
+    found = about_oneself._compiled.cache_info().currsize
+    assert found == sum("in" in row.words.split() for row in about_oneself.rows()) < 8

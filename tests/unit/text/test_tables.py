@@ -104,6 +104,14 @@ def test_a_row_keeps_its_example_as_it_was_said(row: about_oneself.Row) -> None:
     assert (fact.rule, fact.category, fact.verbatim) == (*about_oneself.RULE_OF[row.slot], True)
 
 
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt", "nl"])
+def test_the_first_words_of_a_language_are_those_of_its_rows(language: str) -> None:
+    words = [row.words.split() for row in about_oneself.rows() if row.language == language]
+    assert {word for some in words for word in some} == (
+        read_words("facts/words.txt")[f"first {language}"]
+    )
+
+
 @pytest.mark.parametrize("slot", ["no statement", "passing", "this time"])
 def test_words_around_a_statement_keep_it_from_being_one(slot: str) -> None:
     (row,) = (row for row in about_oneself.rows() if row[:2] == (AROUND, slot))

@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from holdfast.system.named_tuple import NamedTuple
-from holdfast.text.tables import lazy, read_table, read_words
+from holdfast.text.tables import lazy, read_table
 
 # A longer sentence says more than who somebody is.
 _CHARS_MAX = 200
@@ -32,17 +32,18 @@ RULE_OF = {
     "order": ("standing-order", "preference"),
     "decision": ("decision", "decision"),
 }
-_LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
 
 
 class Row(NamedTuple):
     """A way of saying something about oneself. The value is any text, begins with a capital letter
-    (`first`), or has a word that does (`any`)."""
+    (`first`), or has a word that does (`any`). What the pattern matches begins with one of `words`;
+    Chinese and Japanese rows have none."""
 
     language: str
     slot: str
     capital: str
     example: str
+    words: str
     pattern: str
 
 
@@ -75,8 +76,8 @@ def stated(folded: str, words: str) -> SelfStatement | None:
         return None
     opening = _around("opening").match(folded)
     start = opening.end() if opening else 0
-    compiled = _compiled(_languages_of(folded, start))
-    if not compiled:
+    likely = _rows_for(folded[start:])
+    if not likely:
         return None
     end = len(folded)
     if folded.rstrip().endswith(("?", "？")):
@@ -85,10 +86,10 @@ def stated(folded: str, words: str) -> SelfStatement | None:
     said = folded[start:end].rstrip(" .!。！,，、…")
     if not said or _around("no statement").search(said) or "\x00" in said:
         return None
-    for row, pattern in compiled:
+    for row in likely:
         if row.slot == "order" and _around("this time").search(said):
             continue
-        match = pattern.match(said)
+        match = _compiled(row.pattern).match(said)
         if match is None or not _has_capital(row, match, words[start:]):
             continue
         if row.slot != "order" and _around("passing").search(said):
@@ -121,22 +122,38 @@ _CJK = lazy(r"[぀-ヿ㐀-鿿]")
 _KANA = lazy(r"[぀-ヿ]")
 
 
-def _languages_of(folded: str, start: int) -> frozenset[str]:
-    """The languages that a sentence may be in, by its first word: most are English and none of
-    these."""
-    said = folded[start:]
-    # Asked first, as compiling the pattern of these scripts takes more than a millisecond.
-    if not said.isascii() and _CJK.search(said):
-        return frozenset({"ja"} if _KANA.search(said) else {"zh"})
-    word = said.split(" ", 1)[0].rstrip(",.!:")
-    first = read_words("facts/words.txt")
-    return frozenset(one for one in _LANGUAGES if word in first[f"first {one}"])
+# The first character of these scripts.
+_CJK_FIRST = "\u3040"
+
+
+def _rows_for(said: str) -> tuple[Row, ...]:
+    """The rows that may match a sentence, by its script or its first word: most sentences are
+    English and begin with none of them."""
+    # Looked at first, as compiling the pattern of these scripts takes more than a millisecond.
+    if max(said, default="") >= _CJK_FIRST and _CJK.search(said):
+        return _rows_of("ja" if _KANA.search(said) else "zh")
+    return _rows_by_word().get(said.split(" ", 1)[0].rstrip(",.!:"), ())
 
 
 @cache
-def _compiled(languages: frozenset[str]) -> tuple[tuple[Row, re.Pattern[str]], ...]:
-    """Compiled when a language is first met."""
-    return tuple((row, re.compile(row.pattern)) for row in rows() if row.language in languages)
+def _rows_of(language: str) -> tuple[Row, ...]:
+    return tuple(row for row in rows() if row.language == language)
+
+
+@cache
+def _rows_by_word() -> dict[str, tuple[Row, ...]]:
+    """The rows by each word with which what they match may begin."""
+    found: dict[str, list[Row]] = {}
+    for row in rows():
+        for word in row.words.split() if row.words != "-" else ():
+            found.setdefault(word, []).append(row)
+    return {word: tuple(some) for word, some in found.items()}
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a sentence is first met that it may match."""
+    return re.compile(pattern)
 
 
 # 'Forget that', and nothing else. A hook asks this of every prompt, before it reads any table.
