@@ -371,6 +371,12 @@ class Proposed:
         found = verbatim or ground(
             claim, heard.user, at=heard.read_at, quote=quote, speaker=heard.speaker
         )
+        if reworded and found == Unsupported("question"):
+            # The rules have found where the question begins.
+            clause = heard.user[reworded.start : reworded.end]
+            found = ground(claim, clause, at=heard.read_at, speaker=heard.speaker)
+            if not isinstance(found, Unsupported):
+                return _Support(text, "user", reworded)
         if not isinstance(found, Unsupported):
             return _Support(text, "user", found)
         if reworded and found.reason in _REWORDING:

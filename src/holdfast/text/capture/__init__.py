@@ -24,6 +24,7 @@ from holdfast.text.capture.sentences import (
     Sentence,
     clauses,
     sentences,
+    stated_part,
     without_fillers,
 )
 from holdfast.text.capture.statements import (
@@ -102,8 +103,9 @@ def capture(
             if not any(name in text for text in found):
                 found[fact.text.casefold()] = fact
         if learned and answer is None and not (named or beside):
-            message = Message(said[: sentence.start], said[sentence.end :], question)
-            for fact in with_learned(sentence, facts, message, at, vector_of):
+            stating = stated_part(sentence)
+            message = Message(said[: stating.start], said[stating.end :], question)
+            for fact in with_learned(stating, facts, message, at, vector_of):
                 key = fact.text.casefold()
                 found[key] = found.get(key, fact)._replace(lasting=fact.lasting)
         if len(found) >= CAPTURED_MAX:

@@ -234,6 +234,8 @@ class Clause(NamedTuple):
     # Where the support for the clause begins: at its subject, when it is inherited.
     support: int = -1
     first: bool = True
+    # 'As a vegetarian', before a question.
+    role: bool = False
 
 
 _INFINITIVE = lazy(r"\b(?:to|will|can|could|would|should|might|must|may) [a-z]+ ")
@@ -246,20 +248,85 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
     folded = sentence.folded
     if _PATTERNS["supposed opening"].match(folded):
         return
+    if (role := _role(sentence)) is not None:
+        yield role
     joints = _joints(folded)
-    last = len(joints) - 1
+    first, last = 0, len(joints) - 1
     if folded.rstrip("\"')]”’ ").endswith("?"):
-        # Only what comes before a question of its own is stated.
-        opens = [
-            n
-            for n in range(1, last)
-            if _PATTERNS["question"].match(folded[joints[n][1] :].lstrip())
-        ]
-        last = opens[-1] if opens else 0
-    for n in range(last):
+        first, last = _stated_beside_question(folded, joints)
+        joints[-1] = (len(folded.rstrip("?\"')]”’ ")),) * 2
+    for n in range(first, last):
         if folded.endswith("which", *joints[n]) and _SUBJECT.match(folded, joints[n][1]):
             continue  # 'A belief which I have held since April' says what the belief is elsewhere.
         yield from _by_verbs(sentence, joints[n][1], joints[n + 1][0], n == 0)
+
+
+def stated_part(sentence: Sentence) -> Sentence:
+    """What a sentence states beside its question, as in 'we deploy with ArgoCD, where does the
+    secret go?'; the sentence itself if it asks nothing or states nothing."""
+    folded = sentence.folded
+    if not folded.rstrip("\"')]”’ ").endswith("?") or _PATTERNS["supposed opening"].match(folded):
+        return sentence
+    joints = _joints(folded)
+    first, last = _stated_beside_question(folded, joints)
+    begin = joints[first][1]
+    if first == last or _PATTERNS["subordinate"].match(folded, begin):
+        return sentence
+    if _PATTERNS["with subject"].match(folded, begin) is None:
+        # 'From our style guide, is this ok?'
+        return sentence
+    end = joints[last][0]
+    if last == len(joints) - 1:
+        end = len(folded.rstrip("?\"')]”’ "))
+    begin += len(folded[begin:end]) - len(folded[begin:end].lstrip())
+    return sentence._replace(
+        start=sentence.start + begin,
+        end=sentence.start + end,
+        said=sentence.said[begin:end],
+        folded=folded[begin:end],
+    )
+
+
+def _stated_beside_question(folded: str, joints: list[tuple[int, int]]) -> tuple[int, int]:
+    """Which parts of a question state something: those before a question of its own, or the last
+    one behind it."""
+    last = len(joints) - 1
+    opens = [
+        n
+        for n in range(1, last)
+        if _PATTERNS["question"].match(folded[joints[n][1] :].lstrip())
+        or folded.endswith(", which", *joints[n])
+    ]
+    if opens:
+        return 0, opens[-1]
+    behind = folded[joints[last - 1][1] :].lstrip()
+    if (
+        last > 1
+        and _PATTERNS["open question"].match(folded[: joints[1][0]])
+        and _PATTERNS["statement behind"].match(behind)
+    ):
+        return last - 1, last
+    return 0, 0
+
+
+def _role(sentence: Sentence) -> Clause | None:
+    """What somebody is who asks 'as a vegetarian, what could I cook?' or 'being diabetic, …'."""
+    folded = sentence.folded
+    found = _PATTERNS["in a role"].match(folded)
+    if found is None:
+        return None
+    begin = found.end() if found["a"] is None else found.start("a")
+    end = folded.index(",", begin)
+    start = sentence.start
+    return Clause(
+        start + begin,
+        start + end,
+        sentence.said[begin:end],
+        folded[begin:end],
+        inherits="i have" if found["with"] is not None else "i'm",
+        support=start + begin,
+        role=True,
+    )
 
 
 # 'We're four: me, Lena, Tom and Bo' goes on behind the colon.

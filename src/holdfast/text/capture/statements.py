@@ -26,6 +26,7 @@ from holdfast.text.facts.statements import without_note
 from holdfast.text.tables import Patterns, lazy, pieces, read_table, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
+_WORDS = read_words("capture/words.txt")
 
 # One word is not a statement.
 _WORDS_MIN = 2
@@ -192,6 +193,8 @@ def stated(
     for rule in matching(folded, words):
         if not _holds(rule, _IT.sub("xx", words).lower() if "IT" in words else folded):
             continue
+        if clause.role and rule.name not in _WORDS["roles"]:
+            return
         if rule.name in ("setup", "uses") and not named and (tools := _versions(words)):
             for tool in tools:
                 text = f"Uses {tool}"

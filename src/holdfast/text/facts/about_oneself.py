@@ -31,6 +31,7 @@ RULE_OF = {
     "language": ("languages", "fact"),
     "order": ("standing-order", "preference"),
     "decision": ("decision", "decision"),
+    "uses": ("uses", "preference"),
 }
 
 

@@ -107,7 +107,7 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
         for a, b, link in zip(starts, ends, links, strict=True)
         if whole[a:b].strip(" .,!?")
     ]
-    statement_first = asking and _mixed([piece[2] for piece in pieces])
+    stated = _stated([(piece[2], piece[3]) for piece in pieces]) if asking else range(0)
     out: list[Clause] = []
     reported = False
     for at, (begin, stop, raw, link) in enumerate(pieces):
@@ -129,7 +129,7 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
         supposed = always | _unreal_forms(full)
         if asked_if and begin > start + asked_if.start():
             supposed.add("if")
-        asked = asking and not (statement_first and at < len(pieces) - 1)
+        asked = asking and at not in stated
         held = frozenset(supposed)
         out.append(Clause(begin, stop, plain, subject, asked, held, reported, refers, number))
     return out
@@ -149,12 +149,29 @@ def _unreal_patterns() -> list[tuple[str, re.Pattern[str]]]:
     return [(name, re.compile(pattern, re.IGNORECASE)) for name, _, pattern in rows]
 
 
-def _mixed(pieces: list[str]) -> bool:
-    """Whether a statement comes before the question: 'I moved, can you note that?'"""
-    if len(pieces) < 2 or _PATTERNS["asks"].match(_PATTERNS["opener"].sub("", pieces[0].strip())):
-        return False
-    last = pieces[-1].strip(" ,")
-    return _PATTERNS["asks"].match(last) is not None and not _PATTERNS["tag"].match(last)
+def _stated(pieces: list[tuple[str, str]]) -> range:
+    """Which parts of a question are stated, of each what is said and the words before it: those
+    before the question in 'I moved, can you note that?', and the last in 'What can I cook, I'm
+    vegan?'"""
+    said = [_PATTERNS["opener"].sub("", one.strip()) for one, _ in pieces]
+    last = len(pieces) - 1
+    if last < 1:
+        return range(0)
+    if _PATTERNS["asks"].match(said[0]):
+        is_last = _PATTERNS["open question"].match(said[0]) and _BESIDE.fullmatch(pieces[-1][1])
+        return range(
+            last, last + 1 if is_last and _PATTERNS["statement behind"].match(said[-1]) else last
+        )
+    end = said[-1].strip(" ,")
+    if _PATTERNS["asks"].match(end):
+        return range(0 if _PATTERNS["tag"].match(end) else last)
+    asking = (at for at in range(1, last + 1) if _WHICH.fullmatch(pieces[at][1]))
+    return range(next(asking, 0))
+
+
+# Between two parts that say something by themselves.
+_BESIDE = lazy(r"\s*(?:[,;]|[-–—])\s*")
+_WHICH = lazy(r"(?i),?\s+which\s+")
 
 
 # A verb that is not known: the first word after 'my' is what it is about.
