@@ -287,7 +287,7 @@ export interface Forget {
   reason?: string;
 }
 
-/** The number of turns, the newest of them, and the memories that were made from them. */
+/** The result of forgetting turns: their number, the newest of them, and the memories that were made from them. */
 export interface ForgottenOut {
   /** how many turns match */
   total: number;
@@ -395,7 +395,7 @@ export interface InviteOut {
   [field: string]: unknown;
 }
 
-/** Something that waits: why, what approving it would replace, and when it goes by itself. */
+/** A memory that waits in the inbox: why, what approving it would replace, and when it goes by itself. */
 export interface ItemOut {
   /** the memory */
   memory: MemoryOut;
@@ -895,7 +895,7 @@ export interface NewTurn {
   folder?: string | null;
 }
 
-/** The outcome of one proposal: stored, mentioned, superseded, held, dropped …, and why. */
+/** The result of one proposal of a pass: stored, mentioned, superseded, held, dropped …, and why. */
 export interface NotedOut {
   /** what happened to it */
   outcome: string;
@@ -906,7 +906,7 @@ export interface NotedOut {
   [field: string]: unknown;
 }
 
-/** The turns that were logged, and whether a pass will look at them; `reason` says why not. */
+/** The result of observing a turn: the turns that were logged, and whether a pass will look at them; `reason` says why not. */
 export interface ObservedOut {
   /** the turns that were logged */
   turns: TurnOut[];
@@ -1132,7 +1132,7 @@ export interface ReviewQuestion {
   source_agent?: string | null;
 }
 
-/** The rules for what is not logged. */
+/** The rules for what is not logged of a conversation. */
 export interface RulesOut {
   /** whether nothing is logged */
   paused: boolean;
@@ -1151,7 +1151,7 @@ export interface Said {
   text: string;
 }
 
-/** The size of the log, about its size in the store, and the size of a year of it. */
+/** The size of the conversation log: its turns, about its size in the store, and the size of a year of it. */
 export interface SizeOut {
   /** how many turns there are */
   turns: number;

@@ -19,12 +19,12 @@ _LINE_CHARS = 100
 
 
 def day(at: datetime) -> str:
-    """The day, in UTC."""
+    """The day of a memory as text for a model, in UTC."""
     return at.date().isoformat()
 
 
 def quoted(text: str) -> str:
-    """Text as a quotation; no line of it can begin like one of ours."""
+    """Text as a quotation for a model; no line of it can begin like one of ours."""
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or ">"
 
 
@@ -39,7 +39,7 @@ def traces_text(found: Traces) -> str:
 
 
 def in_brief(text: str, chars: int = _LINE_CHARS) -> str:
-    """Text on one line, cut where it is long."""
+    """Text on one line for a model, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
@@ -50,7 +50,7 @@ def on_a_line(text: str) -> str:
 
 
 def records_text(found: Any) -> str:
-    """The result of an operation, a line for each record with its fields."""
+    """The result of an operation as text for a model, a line for each record with its fields."""
     lines = [_field(one) for one in (found if isinstance(found, list) else [found])]
     return quoted("\n".join(lines)) if lines else "There is nothing."
 
@@ -96,7 +96,8 @@ def head(memory: Memory, hub: HubMemory | None = None) -> str:
 
 
 def hit_text(hit: Hit, hub: HubMemory | None = None) -> str:
-    """A passage with its head and the reasons it was found."""
+    """A hit of recall as text for a model: the passage with its head and the reasons it was
+    found."""
     why = on_a_line("; ".join(hit.why))
     above = head(hit.memory, hub) if hit.turn is None else turn_head(hit.turn)
     return f"{above}\n{quoted(hit.passage.text)}\nwhy: {why}"
@@ -115,7 +116,7 @@ def turn_head(turn: Turn) -> str:
 
 
 def notes_of(found: Recalled) -> Iterable[str]:
-    """Notes on an answer: what could not be asked, and what was left out."""
+    """Notes for a model on an answer of recall: what could not be asked, and what was left out."""
     for reason in found.degraded:
         yield f"Note: this answer may miss something: {reason}."
     if found.filtered and not found:
@@ -124,7 +125,7 @@ def notes_of(found: Recalled) -> Iterable[str]:
 
 
 def whole(memory: Memory, hub: HubMemory | None = None) -> str:
-    """One memory with all that a model may need of it."""
+    """One memory as text for a model, with everything that it may need of it."""
     facts = [head(memory, hub), f"id: {memory.id}", f"title: {in_brief(memory.title)}"]
     facts.append(f"kind: {memory.kind}, {memory.stability}, {memory.state}, {memory.layer}")
     if memory.tags:

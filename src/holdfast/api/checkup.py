@@ -103,14 +103,15 @@ def _private_files(memory: Holdfast) -> list[tuple[str, int]]:
 
 
 def open_to_others(memory: Holdfast) -> list[str]:
-    """Files and folders that anyone except their owner can open."""
+    """The doctor's check of permissions: files and folders that anyone except their owner can
+    open."""
     return [
         path for path, _ in _private_files(memory) if stat.S_IMODE(os.stat(path).st_mode) & 0o077
     ]
 
 
 def close_to_others(memory: Holdfast) -> list[str]:
-    """Sets the modes of those files; returns what was done."""
+    """Repairs the modes of files that others can open; returns what was done."""
     mended = []
     wanted = dict(_private_files(memory))
     for path in open_to_others(memory):
@@ -120,13 +121,14 @@ def close_to_others(memory: Holdfast) -> list[str]:
 
 
 def attachment_problems(memory: Holdfast) -> list[str]:
-    """Attachments without their file, and files that belong to no memory."""
+    """The doctor's check of attachments: those without their file, and files that belong to no
+    memory."""
     hubs = [memory.hub(hub.name) for hub in memory.hubs()]
     return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
 
 
 def leftover_problems(memory: Holdfast) -> list[str]:
-    """Incomplete copies of the store that were left by killed processes."""
+    """The doctor's check for incomplete copies of the store that were left by killed processes."""
     from holdfast.wiring.copies import find_leftovers
 
     found = find_leftovers(memory.core.store, _beside_store(memory), memory.home)
@@ -154,7 +156,7 @@ def _beside_store(memory: Holdfast) -> str:
 
 
 def files_left_alone(memory: Holdfast) -> list[str]:
-    """The hubs with files in this home that are ignored, and why."""
+    """The doctor's check of folders: the hubs with files in this home that are ignored, and why."""
     from holdfast.engine.core import Scope
     from holdfast.files import hub_path
     from holdfast.files.hub_folder import other_place_note, refusal_of_foreign_files
@@ -316,7 +318,7 @@ def _read(act: Callable[[Holdfast], list[str]], memory: Holdfast, unread: list[s
 
 
 def problems_in_words(memory: Holdfast, found: Findings) -> list[tuple[str, str]]:
-    """Every remaining problem: `damage` or `problem`, and a sentence."""
+    """Every problem that the doctor has left: `damage` or `problem`, and a sentence."""
     left = _sentences(memory, found.diagnosis.left)
     left += [("problem", f"others can open {path}") for path in found.open_to_others]
     left += [("problem", note) for note in found.files]

@@ -54,7 +54,8 @@ _OBJECT = "object"
 
 
 class WireError(ValueError):
-    """Data that does not fit its type. The message completes "the answer came …"."""
+    """Data sent between client and server does not fit its type. The message completes "the answer
+    came …"."""
 
     # Whether the message already names the field.
     placed = False

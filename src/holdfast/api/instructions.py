@@ -109,7 +109,7 @@ def _memory_folder(person: str, project: str) -> str:
 
 
 def read_statements(file: InstructionFile) -> list[SourceStatement]:
-    """The text of a file; raises InvalidInput if it cannot be read."""
+    """The text of a file of instructions; raises InvalidInput if it cannot be read."""
     from holdfast.importers.source_files import bounded, decoded, opened
 
     with opened(file.path) as data:
@@ -118,7 +118,8 @@ def read_statements(file: InstructionFile) -> list[SourceStatement]:
 
 
 def statements(text: str, file: InstructionFile) -> list[SourceStatement]:
-    """The statements of a text, in order; one that comes twice in a section counts once."""
+    """The statements of a file of instructions, in order; one that comes twice in a section counts
+    once."""
     matter = _FRONT_MATTER.match(text)
     fields = _FIELD.findall(matter[1]) if matter else []
     about = {name: value.rstrip() for name, value in fields}
@@ -193,7 +194,7 @@ def _words_of(heading: str) -> str:
 
 
 class FileReport(NamedTuple):
-    """The outcome of one file; `note` says why it could not be read."""
+    """The outcome of one file of instructions; `note` says why it could not be read."""
 
     hub: str
     path: str
@@ -202,7 +203,7 @@ class FileReport(NamedTuple):
 
 
 def import_files(memory: Holdfast, person: str, folder: str, *, dry_run: bool) -> list[FileReport]:
-    """Brings memory up to date with the files, also with those that are gone since."""
+    """Brings memory up to date with files of instructions, also with those that are gone since."""
     run = _Run(memory, folder, dry_run=dry_run)
     root = folder if project_of(folder) is None else _root_of(folder)
     found = list(instruction_files(person, root))
@@ -213,7 +214,7 @@ def import_files(memory: Holdfast, person: str, folder: str, *, dry_run: bool) -
 
 
 def take_back(memory: Holdfast, *, force: bool = False) -> dict[str, int]:
-    """Undoes the last run in every hub; by hub, how many memories that were."""
+    """Undoes the last import of instructions in every hub; by hub, how many memories that were."""
     scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
     runs = import_run.last_runs(scopes, PROGRAM)
     return {

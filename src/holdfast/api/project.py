@@ -45,7 +45,7 @@ class Project(NamedTuple):
 
 
 class ProjectEntry(NamedTuple):
-    """A row of the file: a repository and its hub."""
+    """A row of the file of projects: a repository and its hub."""
 
     place: str
     hub: str
@@ -87,7 +87,8 @@ def choose(
     folder: str | None = None,
     create: bool = False,
 ) -> Chosen:
-    """The hub of a folder; a missing one is created only with `create`."""
+    """Chooses the hub for a working folder, by its repository; a missing one is created only with
+    `create`."""
     settings = memory.core.settings
     if named:
         return _by_name(memory, named, "as named", create=create)

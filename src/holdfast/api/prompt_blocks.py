@@ -128,7 +128,7 @@ def _hubs(hub: HubMemory) -> list[HubMemory]:
 
 
 class PromptBlock(NamedTuple):
-    """The text to inject, empty if there is nothing to say, and the memories in it."""
+    """A text to inject into a prompt, empty if there is nothing to say, and the memories in it."""
 
     text: str = ""
     lines: tuple[BlockLine, ...] = ()

@@ -28,7 +28,8 @@ class Coders(NamedTuple):
 def bind(
     method: Callable[..., Any], args: tuple[Any, ...], values: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by name, without `self`. Raises TypeError if they do not fit."""
+    """The arguments of an operation's call by name, without `self`. Raises TypeError if they do not
+    fit."""
     signature = _signature(method)
     bound = signature.bind(None, *args, **values).arguments
     del bound["self"]

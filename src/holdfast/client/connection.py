@@ -51,7 +51,8 @@ _CLIENT_HEADER = "X-Holdfast-Client"
 
 
 class Once(NamedTuple):
-    """A request, and whether it may be sent again when nobody knows whether it was done."""
+    """A request to a server, and whether it may be sent again when nobody knows whether it was
+    done."""
 
     method: str
     path: str
@@ -340,7 +341,8 @@ def _need_httpx() -> Any:
 
 
 def read_body(url: str, response: httpx2.Response, bytes_max: int) -> httpx2.Response:
-    """The response with its whole body, decompressed; HoldfastError where it is too large."""
+    """A server's response with its whole body, decompressed; HoldfastError where it is too
+    large."""
     import httpx2
 
     if response.status_code >= 400:
@@ -359,8 +361,8 @@ def read_body(url: str, response: httpx2.Response, bytes_max: int) -> httpx2.Res
 
 
 def read_lines(url: str, response: httpx2.Response, bytes_max: int) -> Iterator[str]:
-    """The lines of a body of any length, without their ends; HoldfastError where a line is too
-    large."""
+    """The lines of a server's response of any length, without their ends; HoldfastError where a
+    line is too large."""
     rest = bytearray()
     for piece in _pieces(url, response, None):
         # The piece alone is searched: what is left of earlier ones has no end of a line.

@@ -44,7 +44,7 @@ _TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires
 
 
 def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) -> Remembered:
-    """Sends the file and returns what became of it."""
+    """Sends a file to a server and returns what became of it."""
     form = _form(fields)
     if isinstance(file, str | os.PathLike):
         path = os.fspath(file)
@@ -137,7 +137,7 @@ def index_files(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Brings the documents on the server up to date with the folder."""
+    """Brings the documents on a server up to date with a folder here."""
     if folder is None:
         raise InvalidInput(
             "The hub's own files are on the server's machine.", hint="Name a folder of this one."
@@ -315,7 +315,7 @@ def _record_file(hub: RemoteHub, place: DocumentFolder) -> str:
 
 
 def record_file(home: str, *about: str) -> str:
-    """The path of the record of what was pushed from this folder to this server."""
+    """The path of the record of what was sent from this folder to this server."""
     import hashlib
 
     named = "\0".join(about).encode("utf-8", "surrogateescape")
@@ -338,7 +338,7 @@ def read_record(path: str) -> dict[str, Sent]:
 
 
 def write_record(path: str, about: dict[str, str], sent: dict[str, Sent]) -> None:
-    """Notes what was sent; `about` is for readers of the file."""
+    """Writes the record of what was sent to a server; `about` is for readers of the file."""
     import json
 
     from holdfast.system.atomic_file import make_folder, write_atomic

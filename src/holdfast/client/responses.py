@@ -62,7 +62,8 @@ def _in_a_sentence(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def other_version(url: str, what: str) -> HoldfastError:
-    """An answer that cannot be read; `what` completes "the server answers …"."""
+    """The error for a server's response that cannot be read; `what` completes "the server answers
+    …"."""
     return HoldfastError(
         f"{url} answers {what}, which this version cannot read.",
         hint="Use the same version of Holdfast here and there.",
@@ -111,7 +112,7 @@ _BY_STATUS: dict[int, type[HoldfastError]] = {
 
 
 def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
-    """The error that an answer speaks of."""
+    """The error of this library that a server's response describes."""
     said = _error_in(answer)
     if said is None:
         kind = _BY_STATUS.get(answer.status_code, HoldfastError)
@@ -123,7 +124,7 @@ def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
 
 
 def of_body(url: str, said: dict[str, Any], status: int = 500) -> HoldfastError:
-    """The error that the body of an answer describes."""
+    """The error of this library that the body of a server's response describes."""
     code = str(said.get("code", ""))
     hint = str(said.get("hint") or "")
     # The message ends with the hint, for clients that show only that.
@@ -138,7 +139,7 @@ def of_body(url: str, said: dict[str, Any], status: int = 500) -> HoldfastError:
 
 
 def code_of(answer: httpx2.Response) -> str:
-    """The code of an answer that is an error; empty if it has none."""
+    """The error code of a server's response; empty if it has none."""
     return str((_error_in(answer) or {}).get("code", ""))
 
 
@@ -152,7 +153,7 @@ def _error_in(answer: httpx2.Response) -> dict[str, Any] | None:
 
 
 def unreachable(url: str, error: httpx2.HTTPError, timeout_s: float) -> HoldfastError:
-    """No answer came, and why."""
+    """The error for a server that did not answer, and why."""
     import httpx2
 
     running = "Check that `holdfast serve` runs there, and the address."

@@ -82,7 +82,7 @@ class Receipt(NamedTuple):
 
 
 def changed_fields(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
-    """The revised fields that differ, as name → (old, new)."""
+    """The fields of a revision that differ, as name → (old, new)."""
     return {
         name: (old, new)
         for name in REVISED
@@ -130,7 +130,7 @@ def entries(
 
 
 def as_of(head: Memory, revisions: Iterable[Revision], at: datetime) -> Memory | None:
-    """The memory as it was at a past time, or None if it did not exist yet.
+    """The memory as it was at a past time, by its revisions, or None if it did not exist yet.
 
     `revisions` are all of the memory's, in order.
     """

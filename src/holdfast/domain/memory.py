@@ -33,7 +33,8 @@ class Usage(NamedTuple):
 
 
 def attachment_of(metadata: Mapping[str, Any]) -> Attachment | None:
-    """The file that metadata speak of; None if they speak of none, or of something else."""
+    """The attachment that a memory's metadata describe; None if they describe none, or something
+    else."""
     stored = metadata.get(ATTACHMENT)
     if not isinstance(stored, Mapping) or set(stored) != set(Attachment._fields):
         return None

@@ -223,7 +223,7 @@ class Hit(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Something that matched and was not shown, and why."""
+    """A memory that matched a recall and was not shown, and why."""
 
     memory: Memory
     reason: str
@@ -235,7 +235,7 @@ _CLEAR_LEAST = 0.2
 
 
 class Recalled(list[Hit]):
-    """The hits, best first, and what the caller should know about the answer.
+    """The answer of recall: the hits, best first, and what the caller should know about it.
 
     It is a plain list with notes: `degraded` says why the answer may be weaker than usual (empty
     when it is not), `filtered` counts what was found but not shown, by reason, and `left_out`

@@ -97,7 +97,7 @@ def as_memory(turn: Turn) -> Memory:
 
 
 class Agreed(NamedTuple):
-    """The text of a file as it was after the last sync: the base of a three-way merge."""
+    """The text of a mirrored file as it was after the last sync: the base of a three-way merge."""
 
     path: str
     text: str
@@ -120,7 +120,7 @@ class Clash(NamedTuple):
 
 
 def field_to_plain(name: str, value: Any) -> Any:
-    """One field of a memory as JSON can hold it."""
+    """One field of a revision as JSON can hold it."""
     if isinstance(value, datetime):
         return to_text(value)
     if isinstance(value, Origin):

@@ -26,7 +26,8 @@ class Stored(NamedTuple):
 
 
 class Updated(NamedTuple):
-    """A memory with this key or source path was there; this is its new version."""
+    """The result of remembering where a memory with this key or source path was there; this is its
+    new version."""
 
     memory: Memory
     change: str
@@ -37,7 +38,7 @@ class Updated(NamedTuple):
 
 
 class Duplicate(NamedTuple):
-    """The same content was there already; nothing was written."""
+    """The result of remembering where the same content was there already; nothing was written."""
 
     memory: Memory
 
@@ -46,7 +47,8 @@ class Duplicate(NamedTuple):
 
 
 class Superseded(NamedTuple):
-    """It is in, and an older memory now says that this one took its place."""
+    """The result of remembering where it was stored and an older memory is marked as replaced by
+    it."""
 
     memory: Memory
     change: str
@@ -57,7 +59,8 @@ class Superseded(NamedTuple):
 
 
 class Quarantined(NamedTuple):
-    """It is stored, but hidden until a person approves it; `reason` says why."""
+    """The result of remembering where it was stored, but is hidden until a person approves it;
+    `reason` says why."""
 
     memory: Memory
     change: str
@@ -93,7 +96,8 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class Observed(NamedTuple):
-    """The turns that were logged, and whether a pass will look at them; `reason` says why not."""
+    """The result of observing a turn: the turns that were logged, and whether a pass will look at
+    them; `reason` says why not."""
 
     turns: tuple[Turn, ...] = ()
     queued: bool = False
@@ -103,7 +107,7 @@ class Observed(NamedTuple):
 
 
 class LogRules(NamedTuple):
-    """The rules for what is not logged."""
+    """The rules for what is not logged of a conversation."""
 
     # Everything: until a time, or until it is resumed.
     paused: bool = False
@@ -115,7 +119,8 @@ class LogRules(NamedTuple):
 
 
 class LogSize(NamedTuple):
-    """The size of the log, about its size in the store, and the size of a year of it."""
+    """The size of the conversation log: its turns, about its size in the store, and the size of a
+    year of it."""
 
     turns: int = 0
     text_bytes: int = 0
@@ -127,7 +132,8 @@ class LogSize(NamedTuple):
 
 
 class ForgottenTurns(NamedTuple):
-    """The number of turns, the newest of them, and the memories that were made from them."""
+    """The result of forgetting turns: their number, the newest of them, and the memories that were
+    made from them."""
 
     total: int
     turns: tuple[Turn, ...] = ()
@@ -137,15 +143,16 @@ class ForgottenTurns(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """Other copies of the words of memories: the same text in another layer, and turns of the
-    log."""
+    """The result of looking for traces of memories: the same text in another layer, and turns of
+    the log."""
 
     memories: tuple[Memory, ...] = ()
     turns: tuple[Turn, ...] = ()
 
 
 class Noted(NamedTuple):
-    """The outcome of one proposal: stored, mentioned, superseded, held, dropped …, and why."""
+    """The result of one proposal of a pass: stored, mentioned, superseded, held, dropped …, and
+    why."""
 
     outcome: str
     reason: str = ""
@@ -214,7 +221,8 @@ EXPIRED = "expired in review"
 
 
 class Item(NamedTuple):
-    """Something that waits: why, what approving it would replace, and when it goes by itself."""
+    """A memory that waits in the inbox: why, what approving it would replace, and when it goes by
+    itself."""
 
     memory: Memory
     kind: HeldKind
@@ -274,7 +282,7 @@ def reason_without_words(memory: Memory) -> str:
 
 
 def with_code(code: str, words: str) -> str:
-    """A reason that begins with a code."""
+    """A reason for holding a memory, with its code at the beginning."""
     return f"{code}: {words}" if words else code
 
 
@@ -284,7 +292,7 @@ def was_rejected(memory: Memory) -> bool:
 
 
 def is_pending(memory: Memory) -> bool:
-    """Whether it waits in the inbox. A question for a person has a list of its own."""
+    """Whether a memory waits in the inbox. A question for a person has a list of its own."""
     return (
         bool(memory.quarantine)
         and memory.quarantine != AWAITS

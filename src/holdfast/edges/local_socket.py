@@ -37,7 +37,7 @@ def listen(path: str) -> socket.socket:
 
 
 def mark(path: str) -> tuple[int, int]:
-    """Identifies a file, so that another one at its place is noticed."""
+    """Identifies a file of a local socket, so that another one at its place is noticed."""
     try:
         about = os.stat(path)
     except OSError:

@@ -167,7 +167,7 @@ def _is_punctuation(letter: str) -> bool:
 
 
 def read_vocabulary(path: str) -> WordPiece:
-    """The tokenizer of a `vocab.txt`; line ends of either kind."""
+    """The tokenizer of an embedding model's `vocab.txt`; line ends of either kind."""
     with open(path, encoding="utf-8") as lines:
         return WordPiece([line.rstrip("\r\n") for line in lines])
 

@@ -219,7 +219,8 @@ class OpenAICompatibleEmbedder(PrefixedEmbedder):
 
 
 def read_vectors(body: bytes) -> Matrix:
-    """The vectors of an answer, in the order of the texts; their worth is checked elsewhere."""
+    """The vectors of an embedding server's answer, in the order of the texts; their worth is
+    checked elsewhere."""
     import numpy as np
 
     try:

@@ -23,7 +23,8 @@ _MISSED_MAX = 200
 
 
 class Purges(NamedTuple):
-    """The purges that a listener knows of: the mark of the last one, and the number of receipts."""
+    """The purges that a listener of the stream of events knows of: the mark of the last one, and
+    the number of receipts."""
 
     mark: str = ""
     receipts: int = 0

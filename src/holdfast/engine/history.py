@@ -48,7 +48,8 @@ class Undone(NamedTuple):
 
 
 class FieldDiff(NamedTuple):
-    """One field before and after; for the content also a unified diff, by lines."""
+    """One field in the difference of two versions, before and after; for the content also a unified
+    diff, by lines."""
 
     field: str
     old: Any

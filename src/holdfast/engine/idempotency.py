@@ -44,7 +44,8 @@ Refusal: TypeAlias = Literal["idempotency_mismatch", "not_found", "in_progress",
 
 
 class KeyRefused(HoldfastError):
-    """The stored response cannot be given, and the work cannot be started under this key."""
+    """The stored response of an idempotency key cannot be given, and the work cannot be started
+    under this key."""
 
     def __init__(self, code: Refusal, message: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -81,7 +82,8 @@ def note_begun(claimed: Record, writer: Writer) -> None:
 
 
 def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str = "") -> None:
-    """Stores the response and the hub that it is about. Sometimes also drops expired ones."""
+    """Stores the response under its idempotency key, and the hub that it is about. Sometimes also
+    drops expired ones."""
     now = core.now()
     body = {"asked": claimed.body["asked"], "status": status, "answer": answer, "hub": hub_id}
     kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
@@ -197,22 +199,22 @@ def blank(writer: Writer, hub_id: str, ids: Collection[str], texts: Iterable[str
 
 
 def blank_saying(writer: Writer, hub_id: str, holds: Callable[[str], bool]) -> None:
-    """Removes the texts from responses about this hub that contain a text for which `holds` is
-    true."""
+    """Removes the texts from stored responses about this hub that contain a text for which `holds`
+    is true."""
     for record in answers_about(writer, hub_id):
         if _says(record, holds):
             _empty(writer, record)
 
 
 def blank_hub(writer: Writer, hub_id: str) -> None:
-    """Removes the texts from responses about a hub that is deleted."""
+    """Removes the texts from stored responses about a hub that is deleted."""
     for record in _answered(writer):
         if record.body.get("hub") == hub_id or hub_id in record.body["answer"]:
             _empty(writer, record)
 
 
 def answers_about(reader: Reader, hub_id: str) -> Iterator[Record]:
-    """The stored responses about a hub."""
+    """The stored responses to idempotent requests about a hub."""
     return (one for one in _answered(reader) if _is_about(one, hub_id))
 
 
@@ -246,7 +248,7 @@ def _texts_in(answer: Any, field: str = "") -> Iterator[str]:
 
 
 def without_removed(answer: Any) -> Any:
-    """The response to a request that removed turns or memories, without their texts."""
+    """The stored response to a request that removed turns or memories, without their texts."""
     if isinstance(answer, dict):
         return {name: without_removed(value) for name, value in answer.items()}
     if isinstance(answer, list):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def shared_now(core: Core) -> datetime:
-    """The time by the store's clock, which is the same for all processes."""
+    """The time by the store's clock, which is the same for all processes that lease jobs."""
     return core.now() + core.store.skew()
 
 
@@ -239,7 +239,7 @@ def put_back(core: Core, job: Job) -> None:
 
 
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Ends a job as failed, in the transaction that informs those who wait for it."""
+    """Ends a job of the queue as failed, in the transaction that informs those who wait for it."""
     _require_lease(writer, job)
     _end(writer, job, "failed", reason, shared_now(core))
 

@@ -60,7 +60,7 @@ def index_late_turns(core: Core, hub_id: str, *, wait: bool = False) -> None:
 
 
 def index_some(core: Core, hub_id: str, *, wait: bool = False, at_most: int = _BATCH) -> bool:
-    """Indexes a batch of turns; returns whether there may be more."""
+    """Indexes the words of a batch of long turns; returns whether there may be more."""
     with core.store.read() as reader:
         if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
             return False

@@ -26,7 +26,8 @@ PUT_OFF_S = 5.0
 
 
 class Quiet:
-    """Tells one background thread when it may go on. Other threads ask for its work."""
+    """Tells one background thread when the library is idle, so that it may go on. Other threads ask
+    for its work."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -73,7 +73,8 @@ Part = tuple[int, int]
 
 
 def twins(reader: Reader, memory: Memory) -> list[Memory]:
-    """The memories of the same capture in another layer that are not forgotten."""
+    """The other traces of a memory: those of the same capture in another layer that are not
+    forgotten."""
     if memory.layer == "journal":
         # A memory that was made from a journal line refers to the line, not the reverse; all
         # memories of one capture have the same text.
@@ -203,7 +204,7 @@ def _may_hide(scope: Scope, reader: Reader, memory: Memory, turn: Turn) -> bool:
 
 
 def show_again(writer: Writer, memory: Memory) -> None:
-    """Ends the withholding because of a memory that was restored."""
+    """Ends the withholding of turns because of a memory that was restored."""
     for turn_id in _withheld_by(writer, memory):
         _drop_note(writer, memory, turn_id, _PARTS)
     writer.drop_record(memory.hub_id, _BY_MEMORY, memory.id)
@@ -249,7 +250,8 @@ def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
 
 
 def note_from_export(hub_id: str, line: Mapping[str, Any]) -> Record:
-    """Parses the record from a line of an export; raises ValueError or TypeError if it is none."""
+    """Parses the record of what is withheld from a line of an export; raises ValueError or
+    TypeError if it is none."""
     session, at = line["session"], to_text(from_text(line["said_at"]))
     if not isinstance(line["turn"], str) or not isinstance(session, str | None):
         raise TypeError("a turn and its session are named by text")
@@ -266,7 +268,7 @@ def note_from_export(hub_id: str, line: Mapping[str, Any]) -> Record:
 
 
 def add_note(writer: Writer, note: Record) -> None:
-    """Adds a record of an export, with its index records."""
+    """Adds a record of what is withheld from an export, with its index records."""
     writer.put_record(note)
     if (session := note.body["session"]) is not None:
         by_session = _in_session(session, note.id)

@@ -24,7 +24,8 @@ _FILES_MAX = 256
 
 
 def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
-    """Bounds on memory, processor time and the clock; no files are written, no core is left."""
+    """Limits the process that reads a file: memory, processor time and the clock; no files are
+    written, no core is left."""
     import signal
 
     if sys.platform == "win32":

@@ -128,7 +128,7 @@ class Bounds(NamedTuple):
 
 
 class FetchedPage(NamedTuple):
-    """A response: its final address, its declared type, and its bytes."""
+    """The page behind a link: its final address, its declared type, and its bytes."""
 
     address: str
     media_type: str
@@ -137,7 +137,7 @@ class FetchedPage(NamedTuple):
 
 
 def resolved(host: str, port: int) -> list[str]:
-    """The addresses that a name has."""
+    """The addresses that the host of a link has."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -146,7 +146,7 @@ def resolved(host: str, port: int) -> list[str]:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address belongs to the open internet."""
+    """Whether the address of a link belongs to the open internet."""
     try:
         address: Address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -166,7 +166,8 @@ def is_public(text: str) -> bool:
 
 
 def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> tuple[str, int]:
-    """The address and port to connect to; Unreadable where any address of the name is private."""
+    """The address and port of a link to connect to; Unreadable where any address of the name is
+    private."""
     if parts.scheme not in ("http", "https"):
         raise Unreadable("only pages at http and https addresses are fetched")
     if parts.username is not None or parts.password is not None:
@@ -188,7 +189,7 @@ def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> 
 
 
 def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> FetchedPage:
-    """The page, after at most a few redirects."""
+    """Fetches the page behind a link, after at most a few redirects."""
     until = time.monotonic() + bounds.timeout_s
     for _ in range(REDIRECTS_MAX + 1):
         parts = urlsplit(address)

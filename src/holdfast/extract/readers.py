@@ -38,11 +38,11 @@ class Unreadable(Exception):
 
 
 class Unavailable(Exception):
-    """The program or package that could read the text is not installed."""
+    """The program or package that could read the text of a file is not installed."""
 
 
 class Gathered:
-    """Pieces of text up to a number of characters; more are counted as left out."""
+    """Pieces of a file's text up to a number of characters; more are counted as left out."""
 
     def __init__(self, chars_max: int) -> None:
         self._left = chars_max
@@ -156,7 +156,7 @@ _FOREIGN = bytes(range(128, 256))
 
 
 def decoded(data: bytes) -> str:
-    """The text; Unreadable where no encoding fits."""
+    """The text of an attached text file; Unreadable where no encoding fits."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _or_unreadable(data, "utf-16")
     try:
@@ -290,7 +290,7 @@ _NEEDS_PASSWORD = 4
 
 
 def read_pdf(file: BinaryIO, chars_max: int, progress: Progress, ocr: Ocr) -> ExtractedText:
-    """The text of all pages."""
+    """The text of all pages of a PDF."""
     try:
         import pypdfium2
     except ModuleNotFoundError:
@@ -365,7 +365,7 @@ _ROWS_MAX = 50_000
 
 
 def read_office(file: BinaryIO, chars_max: int, progress: Progress) -> tuple[ExtractedText, str]:
-    """The text, and the media type that the file turned out to have."""
+    """The text of an office file, and the media type that it turned out to have."""
     names = _checked(file)
     file.seek(0)
     for front, media, read in _READERS:

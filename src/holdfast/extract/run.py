@@ -54,7 +54,7 @@ _CRASHES = tuple(
 
 
 class Failed(NamedTuple):
-    """Why there is no text; `final` says that another attempt would not help."""
+    """Why there is no text of a file or page; `final` says that another attempt would not help."""
 
     reason: str
     final: bool
@@ -95,7 +95,7 @@ def extract(
     allowed: tuple[str, ...] = (),
     stop: Callable[[], bool] = _never,
 ) -> Made | Failed:
-    """The result of the limited process."""
+    """Reads the text of a file or page in a limited process."""
     settings = core.settings
     asked = _limits(core, settings["content.bytes_max"])
 

@@ -51,7 +51,7 @@ _ABANDONED_S = 24 * 3600
 
 
 class Received(NamedTuple):
-    """A file that was received completely and is not placed yet."""
+    """An attachment that was received completely and is not placed yet."""
 
     path: str
     hash: str
@@ -122,7 +122,7 @@ def too_large(bytes_max: int) -> TooLarge:
 
 
 class Kept(NamedTuple):
-    """A stored file: its description and the path of its bytes."""
+    """A stored attachment: its description and the path of its bytes."""
 
     attachment: Attachment
     path: str

@@ -54,7 +54,7 @@ class Packed(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A file, and a memory that was made from it."""
+    """An attachment in a tar file, and a memory that was made from it."""
 
     hash: str
     memory: str
@@ -172,7 +172,7 @@ def unpacked(path: str, home: str) -> Iterator[Staged]:
 
 @contextmanager
 def unpacked_beside(path: str, home: str) -> Iterator[Staged]:
-    """The archive beside a backup or an export, if there is one."""
+    """The archive of attachments beside a backup or an export, if there is one."""
     if not os.path.isfile(path + BESIDE):
         yield Staged({}, [])
         return

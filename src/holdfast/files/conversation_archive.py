@@ -44,7 +44,8 @@ _NAMES_MAX = 1_000
 
 
 class Archived(NamedTuple):
-    """The result: the memory and the file's path. If one of them is missing, the notes say why."""
+    """The result of archiving a conversation: the memory and the file's path. If one of them is
+    missing, the notes say why."""
 
     memory: Memory | None
     path: str | None
@@ -152,7 +153,7 @@ def remove_all(folder: str) -> None:
 
 
 def is_archive(path: str) -> bool:
-    """Whether Holdfast wrote the file."""
+    """Whether a file is an archive of a conversation that Holdfast wrote."""
     with (
         suppress(OSError, ValueError, InvalidInput),
         open_regular(path) as file,

@@ -31,7 +31,8 @@ _COUNT = re.compile(r"^- Messages: \d+$", re.MULTILINE)
 
 
 class Message(NamedTuple):
-    """A message: its id, the speaker (with the place and time, if known), and the text."""
+    """A message of an archived conversation: its id, the speaker (with the place and time, if
+    known), and the text."""
 
     id: str
     who: str
@@ -40,7 +41,8 @@ class Message(NamedTuple):
 
 
 def slug_of(name: str) -> str:
-    """A name as part of a file name, in any script; empty if no character is usable."""
+    """A name as part of the file name of an archive, in any script; empty if no character is
+    usable."""
     folded = unicodedata.normalize("NFKC", name).lower()
     kept = []
     for char in folded:
@@ -219,7 +221,8 @@ def summary_of(messages: Sequence[Message]) -> str:
 
 
 def ids_of(messages: Iterable[tuple[str, str]]) -> list[str]:
-    """Ids for messages without one, from role and text; repeated ones get a number."""
+    """Ids for messages of an archive without one, from role and text; repeated ones get a
+    number."""
     import hashlib
 
     seen: dict[str, int] = {}

@@ -68,14 +68,14 @@ class DocumentFolder(NamedTuple):
 
 
 def other_place(folder: str) -> DocumentFolder:
-    """A folder that is not the hub's own: identified by its full path, and trusted like an
-    import."""
+    """A folder of documents that is not the hub's own: identified by its full path, and trusted
+    like an import."""
     real = os.path.realpath(folder)
     return DocumentFolder(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
 
 
 class FolderRun:
-    """The results of one pass, file by file."""
+    """The results of one pass over a folder of documents, file by file."""
 
     def __init__(self, place: DocumentFolder) -> None:
         self.place = place
@@ -136,7 +136,7 @@ class FolderRun:
 
 
 def too_many(gone: int, known: int) -> bool:
-    """Whether so many are missing at once that a confirmation is required."""
+    """Whether so many documents are missing at once that a confirmation is required."""
     return gone > _GONE_MANY and gone * _GONE_SHARE > known
 
 
@@ -388,7 +388,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
 
 
 def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
-    """The stamp and the text of a file; raises InvalidInput if it cannot be read."""
+    """The stamp and the text of a document; raises InvalidInput if it cannot be read."""
     full = os.path.join(root, path)
     # Links are not followed, and opening a pipe in the file's place would block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

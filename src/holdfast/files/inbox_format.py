@@ -81,7 +81,7 @@ class Filled(NamedTuple):
 
 
 def render(items: Sequence[Item]) -> str:
-    """The form for these items; empty if there are none."""
+    """INBOX.md for these items; empty if there are none."""
     if not items:
         return ""
     parts = [HEAD, *(_item(item) for item in items[:ITEMS_MAX])]
@@ -172,7 +172,7 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def parse(text: str) -> Filled:
-    """Parses the form. An item that is incomplete, from its heading to its mark, is ignored."""
+    """Parses INBOX.md. An item that is incomplete, from its heading to its mark, is ignored."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip().split("\n")
     entries: list[InboxEntry] = []
     reading = _Reading()

@@ -22,7 +22,7 @@ from holdfast.text import clean
 
 
 class Changed(Enum):
-    """The side that differs from the base."""
+    """The side that differs from the base in a three-way merge."""
 
     NEITHER = auto()  # Both are equal now, changed or not.
     STORE = auto()  # Only the store has changed: the file is updated.
@@ -31,7 +31,8 @@ class Changed(Enum):
 
 
 def changed(base: str | None, store: str | None, file: str | None) -> Changed:
-    """Compares both sides with the base. None means that a side, or the base, does not have it."""
+    """Compares both sides of a three-way merge with the base. None means that a side, or the base,
+    does not have it."""
     if store == file:
         return Changed.NEITHER
     if base is None:
@@ -50,13 +51,14 @@ SETTLED = {
 
 
 def open_clashes(scope: Scope) -> list[Clash]:
-    """The unresolved conflicts, oldest first."""
+    """The unresolved conflicts of merges, oldest first."""
     with scope.read() as reader:
         return reader.clashes(scope.hub_id)
 
 
 def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
-    """Resolves a conflict; `keep` is the text that stays: the store's, the file's, or both."""
+    """Resolves a conflict of a merge; `keep` is the text that stays: the store's, the file's, or
+    both."""
     keep = clean.one_of(keep, KEEPS, "choice")
     scope.require("write")
     with scope.read() as reader:

@@ -164,7 +164,7 @@ def _rename_damaged(path: str, now: datetime) -> str:
 
 
 def free_name(path: str, now: datetime) -> str:
-    """A name beside the file for a copy of it."""
+    """A free name beside a file for a copy of it."""
     stem = f"{path}.kept-{now:%Y%m%dT%H%M%SZ}"
     kept, number = stem, 1
     while os.path.lexists(kept):

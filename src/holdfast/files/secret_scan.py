@@ -157,7 +157,8 @@ NoteUnread = Callable[[str], None]
 
 
 class NotRead(Exception):
-    """The file could not be scanned; the reason completes 'it was not looked into: …'."""
+    """The file could not be scanned for secrets; the reason completes 'it was not looked into:
+    …'."""
 
 
 def plain_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
@@ -184,7 +185,8 @@ def _bounded(file: Any, most: int, note: NoteUnread) -> Iterator[bytes]:
 
 
 def zip_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
-    """The text of the parts of a zip file; notes list the parts that were not scanned."""
+    """The text of the parts of a zip file to scan for secrets; notes list the parts that were not
+    scanned."""
     try:
         with open_zip(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]

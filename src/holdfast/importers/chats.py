@@ -17,7 +17,7 @@ from holdfast.importers.source_files import is_zip, member, parse_json, read_jso
 
 
 class Export:
-    """The JSON files of an export, by name, each read when it is asked for."""
+    """The JSON files of a chat program's export, by name, each read when it is asked for."""
 
     def __init__(self, path: str, names: list[str], load: Callable[[str], Any]) -> None:
         self.path, self._names, self._load = path, names, load
@@ -71,7 +71,7 @@ _NAMES = {"user": "User", "human": "User", "assistant": "Assistant", "ai": "Assi
 
 
 class Turn(NamedTuple):
-    """A message: its speaker, text and time."""
+    """A message of an imported chat: its speaker, text and time."""
 
     role: str
     text: str
@@ -89,7 +89,7 @@ def conversation(
     labels: tuple[str, ...] = (),
     noted: dict[str, Any] | None = None,
 ) -> Iterator[Found]:
-    """The conversation as a record, or several where it is long."""
+    """An imported chat as a record, or several where it is long."""
     said = [turn for turn in turns if turn.text.strip()]
     if not said:
         yield Skipped(name, "nothing is said in it")

@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def plain(memory: Memory) -> dict[str, Any]:
-    """A memory by columns, as JSON can hold it."""
+    """A memory as the columns of an exported CSV, JSON or table file."""
     created = memory.occurred_at or memory.valid_from or memory.created_at
     return {
         "id": memory.id,
@@ -99,7 +99,8 @@ def _markdown(memories: Iterable[Memory], hub: str) -> Iterator[tuple[str, str]]
 
 
 def note_name(memory: Memory) -> str:
-    """A name that every file system takes, and no two memories share."""
+    """The file name of an exported note: one that every file system takes, and no two memories
+    share."""
     words = re.sub(r"[^\w -]+", " ", memory.title)
     words = " ".join(words.split())[:_NAME_CHARS_MAX].strip(" .-")
     return f"{memory.number:05d} {words}.md" if words else f"{memory.number:05d}.md"
@@ -150,7 +151,8 @@ def _mem0(memories: Iterable[Memory], hub: str) -> Iterator[tuple[str, str]]:
 
 
 def item(memory: Memory, hub: str) -> dict[str, Any]:
-    """One entry. What came from mem0 has its id, ids and metadata of there again."""
+    """One entry of an export for mem0. What came from mem0 has its id, ids and metadata of there
+    again."""
     metadata = dict(memory.metadata)
     origin = metadata.pop("imported", {})
     own = metadata.pop("mem0", None)

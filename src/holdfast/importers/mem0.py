@@ -37,7 +37,7 @@ _IDS = ("user_id", "agent_id", "run_id", "role", "actor_id")
 
 
 def read(path: str, options: Options) -> Iterator[Found]:
-    """The memories of a folder or file."""
+    """The memories of a mem0 export: a folder or file."""
     sources = _in_folder(path) if os.path.isdir(path) else [path]
     for source in sources:
         if is_sqlite(source):

@@ -97,7 +97,7 @@ def _records(place: str, value: Any) -> Iterator[Found]:
 
 
 def about(name: str, text: str) -> str:
-    """An observation as a sentence with the name that it is about."""
+    """An observation of a memory server as a sentence with the name that it is about."""
     return text if name.casefold() in text.casefold() else f"{name}: {text}"
 
 

@@ -29,7 +29,7 @@ _ZIP_BYTES_MAX = 20_000_000_000
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """A regular file, for reading bytes."""
+    """A regular file of another program, for reading bytes."""
     try:
         with open_regular(path) as file:
             yield file
@@ -50,7 +50,7 @@ def read_json(path: str) -> Any:
 
 
 def bounded(file: IO[bytes], path: str, bytes_max: int) -> bytes:
-    """All of a file that is not too large."""
+    """All of an imported file that is not too large."""
     data = file.read(bytes_max + 1)
     if len(data) > bytes_max:
         raise TooLarge(
@@ -98,7 +98,7 @@ def json_lines(path: str) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def zip_members(path: str) -> Iterator[zipfile.ZipFile]:
-    """A zip archive that is no bomb."""
+    """An imported zip archive that is no bomb."""
     with opened(path) as file:
         try:
             with open_zip(file, unpacked_max=_ZIP_BYTES_MAX) as archive:  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ def is_sqlite(path: str) -> bool:
 
 
 class Database:
-    """An open file of another program."""
+    """An open SQLite file of another program."""
 
     def __init__(self, path: str, program: str, connection: sqlite3.Connection) -> None:
         self.path, self.program, self._connection = path, program, connection
@@ -273,7 +273,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def unpickled(data: bytes) -> Any:
-    """The values in pickled data."""
+    """The values in pickled data of another program."""
     if len(data) > _BYTES_MAX:
         raise PickleRefused(f"it has more than {_BYTES_MAX:,} bytes")
     try:

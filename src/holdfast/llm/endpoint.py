@@ -44,7 +44,7 @@ def text_of(value: Any) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, so that it can be sent as UTF-8."""
+    """The text for a language model without lone surrogates, so that it can be sent as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -110,7 +110,8 @@ Send = Callable[["Client", str, float], "Response"]
 
 
 class Fault(NamedTuple):
-    """The failure of one try. `again`: it may be tried again later; `now`: within this request."""
+    """The failure of one request to a language model. `again`: it may be tried again later; `now`:
+    within this request."""
 
     message: str
     hint: str
@@ -120,7 +121,7 @@ class Fault(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """An answer that came: its JSON, and how many requests it took."""
+    """An answer of a language model that came: its JSON, and how many requests it took."""
 
     body: Any
     requests: int

@@ -38,7 +38,7 @@ class TooMuch(httpx2.ReadError):
 
 
 class Packed(httpx2.ReadError):
-    """The server packed its answer, although it was asked not to."""
+    """The model's server packed its answer, although it was asked not to."""
 
 
 class _Bounded(httpx2.SyncByteStream):
@@ -129,7 +129,7 @@ T = TypeVar("T")
 
 
 class Late(Exception):
-    """The time was up before the work was done."""
+    """The time for a request to a model's server was up before the work was done."""
 
 
 def on_time(work: Callable[[], T], seconds: float, cut: Callable[[], None]) -> T:

@@ -31,7 +31,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def read_arguments(written: str, schema: Mapping[str, Any]) -> dict[str, Any] | str:
-    """The arguments, or a sentence for the model that says what is wrong with them."""
+    """The arguments of a model's tool call, or a sentence for the model that says what is wrong
+    with them."""
     if len(written) > ARGUMENTS_CHARS_MAX:
         return f"the arguments are longer than {ARGUMENTS_CHARS_MAX} characters."
     try:
@@ -113,7 +114,8 @@ _NAME_CHARS_MAX = 80
 
 
 class Limits(NamedTuple):
-    """The bounds of one conversation. A round is an answer with calls, and running them."""
+    """The bounds of one conversation with a model. A round is an answer with calls, and running
+    them."""
 
     rounds: int = 2
     # Every request to the server counts, also one that was made again after a fault.
@@ -124,7 +126,7 @@ class Limits(NamedTuple):
 
 
 class Talk(NamedTuple):
-    """The result of a conversation. `ended` is `done`, or the bound that ended it."""
+    """The result of a conversation with a model. `ended` is `done`, or the bound that ended it."""
 
     text: str
     usage: Usage

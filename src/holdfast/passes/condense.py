@@ -25,7 +25,7 @@ _MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 
 class Condensed(NamedTuple):
-    """A shorter text, and the model that proposed it."""
+    """A shorter text of MEMORY.md, and the model that proposed it."""
 
     text: str
     model: str

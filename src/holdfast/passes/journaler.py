@@ -294,8 +294,8 @@ class _Support(NamedTuple):
 
 
 class Proposed:
-    """The proposals from one turn that the turn supports; the others are dropped, with the
-    reason."""
+    """The proposals of the journaler for one turn that the turn supports; the others are dropped,
+    with the reason."""
 
     def __init__(self, heard: Heard) -> None:
         self.heard = heard

@@ -73,7 +73,7 @@ def by_model(core: Core, hub: Hub, model: Model, proposed: Proposed) -> None:
 
 
 def prompt_of(heard: Heard) -> str:
-    """The turn as JSON, so that nothing in it can imitate its end."""
+    """The turn as JSON for the journaler's model, so that nothing in it can imitate its end."""
     date = f"{heard.read_at:%Y-%m-%d (%A)}"
     said = {"date": date, "user": heard.user, "assistant": heard.assistant}
     return "The turn:\n" + json.dumps(said, ensure_ascii=False, indent=1)

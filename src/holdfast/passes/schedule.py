@@ -39,7 +39,8 @@ LASTS = timedelta(minutes=30)
 
 
 class Singleton:
-    """A run; true if it may proceed."""
+    """A scheduled run of a pass, of which one is active at a time in a hub; true if it may
+    proceed."""
 
     def __init__(self, hub_id: str, name: str, lease: str) -> None:
         self.hub_id, self.name, self._lease = hub_id, name, lease

@@ -145,7 +145,7 @@ def gather(
 
 
 def fits(one: Candidate, analysis: Analysis) -> bool:
-    """Whether a passage has every quoted phrase and nothing that is excluded.
+    """Whether a passage found by recall has every quoted phrase and nothing that is excluded.
 
     The store checks this in a search by words; this function is for passages found in other ways.
     """

@@ -412,7 +412,8 @@ def cut(
     past: bool = False,
     session_weight: float = weights.SESSION_WEIGHT,
 ) -> tuple[list[Evidence], list[Evidence], str]:
-    """Returns the answers, the items that are not answers, both best first, and the reason why not.
+    """Returns the hits that are answers, those that are not, both best first, and the reason why
+    not.
 
     Nothing is shown if the confidence is below `least`; otherwise everything that is not far
     behind the best. Literal matches are always answers, and so are memories with the one or two

@@ -328,7 +328,7 @@ def find(name: str, where: str = "") -> Setting:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint with the known name that is most like this one, or ''."""
+    """A hint with the known setting that is most like this one, or ''."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1, cutoff=0.6)
@@ -336,7 +336,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def parsed(setting: Setting, text: str, where: str) -> Any:
-    """The value that a text means; `where` names its place in an error."""
+    """The value of a setting that a text means; `where` names its place in an error."""
     wanted = type(setting.default)
     if wanted is str:
         return checked(setting, text, where)
@@ -349,7 +349,7 @@ def parsed(setting: Setting, text: str, where: str) -> Any:
 
 
 def checked(setting: Setting, value: Any, where: str) -> Any:
-    """The value, where it is of the right kind and within bounds."""
+    """The value of a setting, where it is of the right kind and within bounds."""
     wanted = type(setting.default)
     if wanted is float and type(value) is int:
         value = float(value)

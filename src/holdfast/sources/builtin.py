@@ -69,7 +69,7 @@ class _Index(NamedTuple):
 
 
 class FolderSource:
-    """The notes below one folder."""
+    """A source of read-only memories: the notes below one folder."""
 
     primary = False
 
@@ -237,7 +237,8 @@ def _at(path: str, file: _File) -> datetime:
 
 
 class HoldfastSource:
-    """One hub below one home folder. The caller provides the clock and the embedding model."""
+    """A source of read-only memories: one hub below one home folder. The caller provides the clock
+    and the embedding model."""
 
     primary = False
 

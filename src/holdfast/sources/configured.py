@@ -28,7 +28,7 @@ _KIND = re.compile(r"([a-z][a-z0-9_-]+):(.*)", re.ASCII | re.DOTALL)
 
 
 class SourceEntry(NamedTuple):
-    """One entry of the setting, taken apart but not checked: `problem` says what is wrong."""
+    """One entry of `sources.read`, taken apart but not checked: `problem` says what is wrong."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class SourceEntry(NamedTuple):
 
 
 def entries(text: str) -> list[SourceEntry]:
-    """The entries of the setting, in order."""
+    """The entries of the setting `sources.read`, in order."""
     out: list[SourceEntry] = []
     for part in re.split(r"[,\n]", text):
         if not part.strip():
@@ -57,7 +57,7 @@ def entries(text: str) -> list[SourceEntry]:
 
 
 def check_entries(text: str) -> None:
-    """InvalidSetting for an entry that could not be used."""
+    """InvalidSetting for an entry of `sources.read` that could not be used."""
     for entry in entries(text):
         if entry.problem:
             raise InvalidSetting(entry.problem, hint="For example: notes=~/notes")
@@ -175,7 +175,7 @@ def described(hub: HubMemory) -> list[Described]:
 
 
 class HubMember:
-    """The hub itself, as the primary member."""
+    """The hub itself, as the primary member beside its sources."""
 
     primary = True
 

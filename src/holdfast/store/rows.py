@@ -112,7 +112,7 @@ def counters_check(
 
 
 def is_intact(table: str, hub_id: str, fields: Sequence[Any], checksum: Any) -> bool:
-    """Whether a row matches its checksum."""
+    """Whether a stored row matches its checksum."""
     try:
         return bool(row_checksum(table, hub_id, fields) == checksum)
     except (TypeError, ValueError):
@@ -146,7 +146,7 @@ def damaged_row(table: str, name: str) -> StoreDamaged:
 
 
 def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
-    """The fields, followed by their checksum."""
+    """The fields of a row, followed by their checksum."""
     return (*fields, row_checksum(table, hub_id, fields))
 
 
@@ -389,7 +389,7 @@ def matching(
 
 
 def turn_entries(content: str) -> list[IndexEntry]:
-    """The index entries of a turn: one per passage, and always at least one."""
+    """The index rows of a turn: one per passage, and always at least one."""
     # A command that only reads opens the same store and must not pay for these.
     from holdfast.text.chunking import Chunk, chunk, windows_of
 

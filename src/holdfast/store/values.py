@@ -195,7 +195,7 @@ def every_memory(
     order: Order = "number",
     after: tuple[int, int] | None = None,
 ) -> Iterator[Memory]:
-    """The memories that match a filter, in order, read in batches."""
+    """The memories of a store that match a filter, in order, read in batches."""
     while True:
         batch = reader.memories(hub_id, wanted, order=order, after=after, limit=BATCH)
         yield from batch

@@ -129,7 +129,7 @@ def _hold(file: BinaryIO) -> None:
 
 
 def flush(file: BinaryIO) -> None:
-    """Brings what was written to the disk."""
+    """Brings what was written to a file to the disk."""
     file.flush()
     os.fsync(file.fileno())
 

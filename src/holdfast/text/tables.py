@@ -88,7 +88,7 @@ def _fill_parts(rows: list[list[str]], parts: dict[str, str]) -> None:
 
 @cache
 def read_words(name: str) -> dict[str, frozenset[str]]:
-    """The lists of words of a file, by their names."""
+    """The lists of words of a table's file, by their names."""
     rows = read_table(name, joiner=" ")
     return {cells[0]: frozenset(" ".join(cells[1:]).split()) for cells in rows}
 

@@ -272,7 +272,7 @@ class Leftovers(NamedTuple):
 
 
 def restore_lock(place: str) -> AbstractContextManager[None]:
-    """Held during a restore into the store at `place`, or beside it."""
+    """Held during the restore of a backup into the store at `place`, or beside it."""
     return locked(os.path.join(os.path.dirname(os.path.abspath(place)), RESTORE_LOCK))
 
 
@@ -286,7 +286,7 @@ def find_leftovers(store: Store, place: str, home: str) -> Leftovers:
 
 
 def remove_leftovers(store: Store, place: str, home: str) -> list[str]:
-    """Removes what can go, and returns it."""
+    """Removes leftovers of interrupted copies that can go, and returns them."""
     with suppress(StoreBusy), _restore_lock_for(place):
         files, folders = _found(store, place).abandoned, _unpacked(home)
         for path in files:

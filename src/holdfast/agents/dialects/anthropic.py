@@ -239,7 +239,8 @@ def _with_memory_md(ctx: ToolContext, files: Files, items: tuple[Shown, ...]) ->
 def edit_memory_md(
     ctx: ToolContext, files: Files, change: Callable[[str], Edited]
 ) -> tuple[Edited, str] | None:
-    """The text after a change, and what is to be said of it; None if the path is no such file.
+    """The text of MEMORY.md after a command of Anthropic's memory tool, and what is to be said of
+    it; None if the path is no such file.
 
     One editor at a time: a second one would be compared with what the first has read.
     """

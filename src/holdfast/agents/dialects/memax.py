@@ -47,12 +47,13 @@ _TOPICS_MAX = 100
 
 
 def named(title: str, memory_id: str) -> str:
-    """`{title} (id: {id})`, on one line."""
+    """How memax's tools name a memory: `{title} (id: {id})`, on one line."""
     return f"{in_brief(title, _TITLE_CHARS)} (id: {memory_id})"
 
 
 def saved(result: Remembered, *, known: str = "Saved") -> str:
-    """`Saved: {title} (id: {id})`; `known` is the word for what was there already."""
+    """What memax's tools say of a memory that was saved: `Saved: {title} (id: {id})`; `known` is
+    the word for what was there already."""
     memory = result.memory
     word = known if isinstance(result, Duplicate) else "Saved"
     lines = [f"{word}: {named(memory.title, memory.id)}"]
@@ -64,7 +65,7 @@ def saved(result: Remembered, *, known: str = "Saved") -> str:
 
 
 def held_lines(answer: Answer, held: Sequence[Memory]) -> str:
-    """An answer with a line for each memory that is held."""
+    """An answer of memax's tools with a line for each memory that is held."""
     lines = [
         f"{memory.id} is hidden until a person approves it: it {memory.quarantine}."
         for memory in held
@@ -73,7 +74,7 @@ def held_lines(answer: Answer, held: Sequence[Memory]) -> str:
 
 
 def came_back(heard: Heard, *, known: str = "Saved") -> str:
-    """The answer where all that was said had been handed out by memory itself."""
+    """The answer of memax's tools where all that was said had been handed out by memory itself."""
     if len(heard.memories) != 1 or not heard.memories[0].visible:
         return heard.sentence
     memory = heard.memories[0]
@@ -81,7 +82,7 @@ def came_back(heard: Heard, *, known: str = "Saved") -> str:
 
 
 def hit_text(place: int, hit: Hit) -> str:
-    """One result of a recall."""
+    """One result of a recall in memax's words."""
     memory = hit.memory
     facts = [memory.kind, memory.stability, day(memory.dated)]
     if memory.tags:
@@ -93,13 +94,13 @@ def hit_text(place: int, hit: Hit) -> str:
 
 
 def line_of(memory: Memory) -> str:
-    """One line of a list."""
+    """One line of a list of memories in memax's words."""
     facts = [memory.kind, memory.stability, memory.state, day(memory.updated_at)]
     return f"- {named(memory.title, memory.id)} · {' · '.join(facts)}"
 
 
 def memory_text(hub: str, memory: Memory) -> str:
-    """One memory whole."""
+    """One memory as a whole in memax's words."""
     facts = [
         named(memory.title, memory.id),
         f"hub: {hub}",
@@ -120,7 +121,7 @@ def memory_text(hub: str, memory: Memory) -> str:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """The status of a decision."""
+    """The status of a decision in memax's words."""
     if decision.status == "decided":
         lines = [f"decided: {decision.option}", f"answer: {decision.answer}"]
     else:
@@ -130,7 +131,7 @@ def decision_lines(decision: Decision) -> list[str]:
 
 
 def topics_text(counts: Mapping[str, int]) -> str:
-    """Topics, the largest first, and among equals by name."""
+    """Topics in memax's words, the largest first, and among equals by name."""
     if not counts:
         return "No topics yet."
     order = sorted(counts, key=lambda topic: (-counts[topic], topic))

@@ -260,7 +260,7 @@ def _metavar(argument: Argument) -> str:
 
 
 def joined(call: Call, words: Sequence[str]) -> str:
-    """Joins positional words to one text."""
+    """Joins positional words of a command to one text."""
     return " ".join(words)
 
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Cancelled(HoldfastError):
-    """The user was asked to confirm and did not."""
+    """The user of a command was asked to confirm and did not."""
 
     code = "cancelled"
 
 
 class Interrupted(HoldfastError):
-    """Ctrl-C, after the requested work was done."""
+    """The user of a command pressed Ctrl-C after the requested work was done."""
 
     code = "interrupted"
     exit_code = 130  # What a shell reports for a program that SIGINT ended.

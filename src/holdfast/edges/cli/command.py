@@ -285,7 +285,7 @@ _ALIKE = 0.65
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """The known word that was probably meant, or ''."""
+    """The known command or option that was probably meant, or ''."""
     import difflib
 
     # A word of two letters resembles too many others.

@@ -54,7 +54,7 @@ _STALE = 75
 
 
 class Request(NamedTuple):
-    """A command with the state of the client's process."""
+    """A command for the warm process, with the state of the client's process."""
 
     program: list[str]
     folder: str
@@ -66,7 +66,7 @@ class Request(NamedTuple):
 
 
 class Outdated(Exception):
-    """The code of this process has changed since it was loaded."""
+    """The code of the warm process has changed since it was loaded."""
 
 
 class ForkServer:

@@ -47,7 +47,7 @@ def require(command: Command, server: str) -> None:
 
 
 def connect(url: str, home: str, hub: str | None) -> Client:
-    """Connects to a server with its stored key."""
+    """Connects the command line to a server with its stored key."""
     from holdfast.client import Client
 
     return Client(url, key_for(url, home), hub=hub, home=home)

@@ -104,7 +104,8 @@ def _teardown(call: Call, args: Namespace) -> int:
 
 
 class Changes(NamedTuple):
-    """The results for a client's files: entries of the MCP server, and hooks."""
+    """The results of `holdfast setup` for a client's files: entries of the MCP server, and
+    hooks."""
 
     entries: list[Outcome]
     hooks: list[Outcome]

@@ -51,7 +51,8 @@ _STATES = {"ours": "yes", "absent": "no", "other": "not ours", "unreadable": "ca
 
 
 class Done(NamedTuple):
-    """The result for one client: an outcome, or the reason why there is none."""
+    """The result of `holdfast setup` for one client: an outcome, or the reason why there is
+    none."""
 
     client: Client
     installed: bool
@@ -62,7 +63,7 @@ class Done(NamedTuple):
 
 
 def dry_run(call: Call, args: Namespace) -> None:
-    """Says first that this is a dry run."""
+    """Says first that this run of `holdfast setup` is a dry run."""
     if args.dry_run:
         call.out.note("Dry run: nothing is written.")
 
@@ -82,7 +83,7 @@ def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence
 
 
 def clients(call: Call, args: Namespace, place: Platform) -> None:
-    """Prints every client, with whether it is installed and set up."""
+    """Prints every client of `holdfast setup`, with whether it is installed and set up."""
     rows = [
         (client, scope, is_installed, found(client, args, place, scope))
         for client in CLIENTS
@@ -166,14 +167,14 @@ def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
 
 
 def found(client: Client, args: Namespace, place: Platform, scope: Scope) -> EntryState:
-    """The state of the entry in the client's files of a scope: the first file that has one
-    counts."""
+    """The state of the entry of the MCP server in the client's files of a scope: the first file
+    that has one counts."""
     looks = [look(client, path, args.name) for path in client.files(place, scope)]
     return next((one for one in looks if one.state in ("ours", "other")), looks[0])
 
 
 def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
-    """Prints what was done, or would be in a dry run."""
+    """Prints what `holdfast setup` did, or would do in a dry run."""
     if call.out.json:
         plain = [_plain(one, args) for one in done]
         call.out.value(plain if args.all or len(plain) > 1 else plain[0])
@@ -336,7 +337,8 @@ _LINE_CHARS_MAX = 200
 
 
 def diff(outcome: Outcome) -> list[str]:
-    """The changed lines without any context, which might contain the keys of other servers."""
+    """The lines of a client's file that `holdfast setup` changed, without any context, which might
+    contain the keys of other servers."""
     before, after = outcome.before.splitlines(), (outcome.after or "").splitlines()
     lines = list(unified_diff(before, after, outcome.path, outcome.path, lineterm="", n=0))
     if not before or not after:

@@ -36,7 +36,7 @@ CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", 
 
 
 class Addition(NamedTuple):
-    """An item that setup adds to the list at a path of a file."""
+    """A hook that setup adds to the list at a path of a client's file."""
 
     path: tuple[str, ...]
     item: Any
@@ -438,7 +438,7 @@ def plugin_files(
 
 
 def refuse_foreign(folder: str) -> None:
-    """Refuses a folder with other contents: only our own is replaced or removed."""
+    """Refuses a folder of a plugin with other contents: only our own is replaced or removed."""
     if not os.path.lexists(folder) or (os.path.isdir(folder) and not os.listdir(folder)):
         return
     if os.path.isdir(folder):

@@ -26,7 +26,8 @@ Result = Literal["added", "updated", "replaced", "unchanged", "removed", "absent
 
 
 class Outcome(NamedTuple):
-    """The result, also of a dry run: the file before and after, and the path of the backup."""
+    """The result of setting up a client, also of a dry run: the file before and after, and the path
+    of the backup."""
 
     client: Client
     path: str
@@ -44,7 +45,7 @@ class Outcome(NamedTuple):
 
 
 class EntryState(NamedTuple):
-    """What a file contains of an entry."""
+    """Whether a client's file has an entry of the MCP server, and which."""
 
     path: str
     state: Literal["ours", "other", "absent", "unreadable"]
@@ -61,7 +62,8 @@ def set_up(
     force: bool = False,
     dry_run: bool = False,
 ) -> Outcome:
-    """Makes the entry of that name start this command line. The caller holds the lock."""
+    """Makes the MCP server's entry in a client's file start this command line. The caller holds the
+    lock."""
 
     def edit(text: str | None) -> Outcome:
         return _with_entry(client, path, text or "", name, line, force=force)
@@ -78,7 +80,8 @@ def tear_down(
     force: bool = False,
     dry_run: bool = False,
 ) -> Outcome:
-    """Removes the entry of that name, if it is ours. The caller holds the lock."""
+    """Removes the MCP server's entry from a client's file, if it is ours. The caller holds the
+    lock."""
 
     def edit(text: str | None) -> Outcome:
         return _without_entry(client, path, text or "", name, force=force)
@@ -87,7 +90,7 @@ def tear_down(
 
 
 def look(client: Client, path: str, name: str) -> EntryState:
-    """Whether a file has an entry of that name, and who wrote it."""
+    """Whether a client's file has an entry of the MCP server of that name, and who wrote it."""
     try:
         data = settings_file.read(path)
         value = _parsed(client, path, settings_file.decode(path, data or b""))
@@ -101,7 +104,7 @@ def look(client: Client, path: str, name: str) -> EntryState:
 
 
 def holds_only_ours(client: Client, path: str) -> bool:
-    """Whether a file has our entries and nothing else."""
+    """Whether a client's file has our entries and nothing else."""
     try:
         data = settings_file.read(path)
         value = _parsed(client, path, settings_file.decode(path, data or b""))
@@ -113,7 +116,7 @@ def holds_only_ours(client: Client, path: str) -> bool:
 
 
 def rendered(client: Client, name: str, line: Sequence[str]) -> str:
-    """The entry as text to paste."""
+    """The MCP server's entry as text to paste."""
     entry = client.entry(line)
     text: str = client.format.render((*client.holder, name), entry.fields | entry.first)
     return text

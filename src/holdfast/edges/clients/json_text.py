@@ -50,7 +50,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def render(path: Sequence[str], value: Any) -> str:
-    """A file with this value at that path, and nothing else."""
+    """A JSON file with this value at that path, and nothing else."""
     return with_value("", path, value)
 
 
@@ -278,7 +278,7 @@ def _kind(text: str, node: Node) -> str:
 
 
 def items_at(text: str, path: Sequence[str]) -> list[Any] | None:
-    """The items of the list at a path; None if there is none."""
+    """The items of the JSON list at a path; None if there is none."""
     node = _list_at(text, path)
     return None if node is None else [value_of(text, item) for item in node.items]
 

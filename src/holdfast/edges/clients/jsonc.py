@@ -36,7 +36,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 class Malformed(Exception):
-    """The text is malformed; `at` is the position, counted from 0."""
+    """The JSON is malformed; `at` is the position, counted from 0."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)
@@ -45,7 +45,8 @@ class Malformed(Exception):
 
 
 class Node(NamedTuple):
-    """A value: what it is, and text[start:end] that says it. What is not opened has no parts."""
+    """A JSON value: what it is, and text[start:end] that says it. What is not opened has no
+    parts."""
 
     kind: Literal["object", "array", "plain"]
     start: int
@@ -56,7 +57,8 @@ class Node(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A key of an object and its value; `comma` is the position of the comma behind it, or -1."""
+    """A key of a JSON object and its value; `comma` is the position of the comma behind it, or
+    -1."""
 
     key: str
     start: int
@@ -65,14 +67,16 @@ class Member(NamedTuple):
 
 
 class Token(NamedTuple):
-    """The end of a value or a comment, and whether it is a comment up to the end of the line."""
+    """The end of a JSON value or a comment, and whether it is a comment up to the end of the
+    line."""
 
     end: int
     is_line_comment: bool = False
 
 
 def scan(text: str) -> Node | None:
-    """The value of the text, or None if it holds no more than white space and comments."""
+    """The value of a JSON text with comments, or None if it holds no more than white space and
+    comments."""
     start = _after_trivia(text, 1 if text.startswith(BOM) else 0)
     if start == len(text):
         return None
@@ -102,7 +106,7 @@ def opened(text: str, node: Node) -> Node:
 
 
 def value_of(text: str, node: Node) -> Any:
-    """The value of a node in Python."""
+    """The value of a JSON node in Python."""
     if not node.is_open:
         return json.loads(text[node.start : node.end])
     if node.kind == "object":

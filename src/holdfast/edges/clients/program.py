@@ -14,7 +14,8 @@ from holdfast.errors import InvalidInput
 
 
 class Platform(NamedTuple):
-    """The machine as the rules for paths see it; `platform` is one of sys.platform's words."""
+    """The machine as the rules for clients' paths see it; `platform` is one of sys.platform's
+    words."""
 
     platform: str
     environ: Mapping[str, str]
@@ -77,7 +78,8 @@ _CACHE = re.compile(r"[\\/](?:archive-v\d+|pipx[\\/]\.cache)[\\/]")
 
 
 def program(script: str, executable: str) -> list[str]:
-    """The command line of the running Holdfast: its script if it has one, else its Python.
+    """The command line of the running Holdfast, for a client's entry: its script if it has one,
+    else its Python.
 
     Links are not followed: those that tools make in a folder of programs stay, what they lead to
     moves with each version.
@@ -105,7 +107,7 @@ def command_line(
     all_tools: bool = False,
     hooks: bool = False,
 ) -> list[str]:
-    """The whole command line; an option that was not given is not in it."""
+    """The whole command line of a client's entry; an option that was not given is not in it."""
     line = [*start, "mcp", *(["--hooks"] if hooks else [])]
     if home is not None:
         line += ["--home", os.path.abspath(os.path.expanduser(home))]

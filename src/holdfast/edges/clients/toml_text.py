@@ -29,7 +29,8 @@ _TOKEN = re.compile(
 
 
 class Section(NamedTuple):
-    """A header and what follows it up to the next one; what comes first has no header."""
+    """A header of a TOML file and what follows it up to the next one; what comes first has no
+    header."""
 
     path: tuple[str, ...]
     text: str
@@ -45,7 +46,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def render(path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """A file with this table at that path, and nothing else."""
+    """A TOML file with this table at that path, and nothing else."""
     return with_value("", path, value)
 
 

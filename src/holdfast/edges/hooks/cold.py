@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def answer_here(home: str, head: list[str], data: bytes) -> bytes:
-    """Returns the output. Deferred work is done before this returns, because nothing else would do
-    it."""
+    """Answers a hook without the warm process. Deferred work is done before this returns, because
+    nothing else would do it."""
     name, client, folder, hub = head
     if name == front.PING:
         start_server(home)

@@ -157,7 +157,7 @@ def without_injected(prompt: str) -> str:
 
 
 def is_of_program(text: str) -> bool:
-    """Whether a message that is sent as the person's was written by a program."""
+    """Whether a client's message that is sent as the person's was written by a program."""
     return text.lstrip().startswith(_OF_PROGRAMS)
 
 

@@ -51,7 +51,7 @@ def socket_of(home: str, folder: str = FOLDER) -> str:
 
 
 def connect(path: str, wait_s: float) -> "socket":
-    """Connects to a process of this account; raises OSError if there is none.
+    """Connects to the hooks' warm process of this account; raises OSError if there is none.
 
     The folder of a long home's socket is in /tmp, where another account may have made it before,
     with a socket of its own in it or a link to one."""
@@ -80,8 +80,8 @@ def _option(words: list[str], name: str) -> str:
 
 
 def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> bytes | None:
-    """The answer of the warm process; None if there is none. Raises TimeoutError if it takes too
-    long."""
+    """The answer of the hooks' warm process; None if there is none. Raises TimeoutError if it takes
+    too long."""
     if sys.platform == "win32":
         return None
     from _socket import SHUT_WR
@@ -106,7 +106,7 @@ def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> by
 
 
 def run(words: list[str]) -> bytes:
-    """The output for an event."""
+    """The output of the hook for an event of the client."""
     home = home_of(words)
     data = sys.stdin.buffer.read(INPUT_BYTES_MAX)
     event = words[0] if words and not words[0].startswith("-") else ""
@@ -126,7 +126,7 @@ def run(words: list[str]) -> bytes:
 
 
 def main(words: list[str]) -> None:
-    """Prints the answer. Whatever goes wrong, the client's session goes on."""
+    """Prints the hook's answer. Whatever goes wrong, the client's session goes on."""
     home = ""
     try:
         home = home_of(words)

@@ -52,7 +52,7 @@ def transcript_files(client: str, person: str) -> list[str]:
 
 
 def conversations(client: str, person: str) -> Iterator[Conversation]:
-    """The conversations of a client, oldest first."""
+    """The conversations of a client from before the hooks, oldest first."""
     for path in sorted(transcript_files(client, person), key=os.path.getmtime):
         with suppress(OSError):
             turns, _ = transcripts.read_turns(client, path)
@@ -89,8 +89,8 @@ def _head(client: str, path: str) -> tuple[str, str]:
 
 
 def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
-    """The hub of the repository in which it took place; the person's own hub if no repository is
-    known."""
+    """The hub of the repository in which a past session took place; the person's own hub if no
+    repository is known."""
     return hub_of_past(memory, one.folder) or memory.hub()
 
 

@@ -75,7 +75,7 @@ def _folder(state: SessionState, event: Event) -> str:
 
 
 def rendered(event: Event, text: str) -> str:
-    """The answer in the format of the event's client."""
+    """The hook's answer in the format of the event's client."""
     if not text:
         return ""
     if event.client == "cursor":

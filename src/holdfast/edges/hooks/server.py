@@ -36,7 +36,7 @@ _HEAD_BYTES_MAX = 1_000_000
 
 
 class Server:
-    """One process for one home."""
+    """The warm process that answers hooks for one home."""
 
     def __init__(self, home: str) -> None:
         self.home = home

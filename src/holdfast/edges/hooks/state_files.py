@@ -32,7 +32,7 @@ _EVENTS_MAX = 400
 
 
 class SessionState:
-    """The file of one session, as a value that can be saved."""
+    """What hooks recorded of one agent session, as a value that can be saved."""
 
     def __init__(self, path: str, body: dict[str, Any]) -> None:
         self.path = path
@@ -135,7 +135,7 @@ def states_of(home: str, session: str, clients: Iterable[str]) -> list[SessionSt
 
 
 def all_states(home: str) -> list[SessionState]:
-    """Every recorded session, the most recently used first."""
+    """Every agent session that hooks recorded, the most recently used first."""
     folder = os.path.join(home, FOLDER, SESSIONS)
     names: list[str] = []
     with suppress(OSError):
@@ -165,7 +165,7 @@ SHOWN_DAYS = 7
 
 
 class Fault(NamedTuple):
-    """An error of an event: the time, the event, and the reason."""
+    """An error of a hook's event: the time, the event, and the reason."""
 
     at: str
     event: str
@@ -173,7 +173,7 @@ class Fault(NamedTuple):
 
 
 def note_error(home: str, event: str, error: BaseException | str) -> None:
-    """Adds a line; raises nothing."""
+    """Adds a line to the file of hooks' errors; raises nothing."""
     text = str(error) or type(error).__name__
     if isinstance(error, BaseException) and not type(error).__module__.startswith("holdfast"):
         text = f"{type(error).__name__}: {text}"
@@ -200,7 +200,7 @@ def _append(path: str, line: bytes) -> None:
 
 
 def recent_errors(home: str) -> list[Fault]:
-    """The errors of the last days, oldest first."""
+    """The hooks' errors of the last days, oldest first."""
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - SHOWN_DAYS * 86_400))
     found = []
     for path in _paths(home):

@@ -17,7 +17,8 @@ _LINE_BYTES_MAX = 8_000_000
 
 
 class Turn(NamedTuple):
-    """A person's message and the answer; the answer is empty if the turn was cut off."""
+    """A person's message in a client's transcript and the answer; the answer is empty if the turn
+    was cut off."""
 
     name: str
     user: str
@@ -37,17 +38,17 @@ class _Said(NamedTuple):
 
 
 def name_of(prompt: str, answer: str) -> str:
-    """The name of a turn, for clients that give none."""
+    """The name of a turn of a client's transcript, for clients that give none."""
     return answer_name(digest_of(prompt), answer)
 
 
 def digest_of(prompt: str) -> str:
-    """The digest that identifies a prompt when its answer comes."""
+    """The digest that identifies a prompt in a client's transcript when its answer comes."""
     return sha256(prompt.encode(errors="replace")).hexdigest()[:24]
 
 
 def answer_name(prompt_digest: str, answer: str) -> str:
-    """The name of a turn by the digest of its prompt."""
+    """The name of a turn in the log by the digest of its prompt, for clients that give none."""
     data = f"{prompt_digest}\0{answer}".encode(errors="replace")
     return f"said-{sha256(data).hexdigest()[:24]}"
 

@@ -39,7 +39,7 @@ from holdfast.errors import (
 
 
 class Refused(HoldfastError):
-    """A request that is refused before the engine is called."""
+    """A REST request that is refused before the engine is called."""
 
     def __init__(
         self,

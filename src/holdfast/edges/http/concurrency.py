@@ -41,11 +41,11 @@ _WAIT_S = 10.0
 
 
 class Full(Exception):
-    """Raised if there is no place for a request; the message says which limit was reached."""
+    """The server has no place for another request; the message says which limit was reached."""
 
 
 class Places:
-    """Admits requests and schedules them."""
+    """Admits requests to the server up to a number at once, and schedules them."""
 
     def __init__(self, *, total: int, each: int, clock: Callable[[], float] | None = None) -> None:
         self._total = total

@@ -329,7 +329,7 @@ BUCKETS_MAX = 10_000
 
 
 class TokenBuckets:
-    """A token bucket for each name; a new name has a full one."""
+    """The rate limit of each caller: a token bucket for each name; a new name has a full one."""
 
     def __init__(self, burst: float, per_second: float) -> None:
         self._burst = burst

@@ -140,7 +140,8 @@ class BodyInTime:
 
 
 def find_key(file: str | None, environ: Mapping[str, str] = os.environ) -> str | None:
-    """The key from a file or the environment; None if there is none."""
+    """The key of the MCP server over HTTP, from a file or the environment; None if there is
+    none."""
     return listening.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY, environ=environ)
 
 
@@ -165,7 +166,7 @@ def serve(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
 ) -> None:
-    """Serves until SIGTERM or SIGINT, and prints the address to standard error."""
+    """Serves MCP over HTTP until SIGTERM or SIGINT, and prints the address to standard error."""
     require_key(host, key)
     listening = listen(host, port)
     hosts = [*hosts, host]

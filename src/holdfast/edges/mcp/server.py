@@ -262,7 +262,8 @@ def _client_name(ctx: Context) -> str | None:
 
 
 def is_larger(value: Any, size_max: int) -> bool:
-    """Whether a JSON value has more characters than this, counting no further than needed."""
+    """Whether the JSON value of an MCP message has more characters than this, counting no further
+    than needed."""
     size = 0
     waiting = [value]
     while waiting and size <= size_max:

@@ -41,7 +41,7 @@ _STOP_S = 5
 
 
 def serve(server: Server[Any]) -> None:
-    """Serves one client; returns when it is gone, or at SIGTERM and SIGINT."""
+    """Serves one MCP client over stdio; returns when it is gone, or at SIGTERM and SIGINT."""
     guard_log()
     # Writes are atomic, so the process may end in the middle of one.
     too_late = threading.Timer(_STOP_S, os._exit, (0,))

@@ -98,7 +98,7 @@ def _unpacker(encoding: str) -> Callable[[bytes], bytes] | None:
 
 
 class Lines:
-    """The data of server-sent events, from bytes that arrive in any pieces."""
+    """The data of server-sent events of a model's API, from bytes that arrive in any pieces."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

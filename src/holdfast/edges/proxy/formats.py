@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """The result of a tool, and the call that it answers."""
+    """The result of a tool in a request to a model's API, and the call that it answers."""
 
     id: str
     call: str
@@ -50,7 +50,7 @@ class ToolResult(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """The parts of a request that memory needs."""
+    """The parts of a request to a model's API that memory needs."""
 
     said: tuple[Said, ...] = ()
     # Those behind the last message of the person.
@@ -222,7 +222,7 @@ def cleaned(text: str) -> str:
 
 
 def text_of(content: Any) -> str:
-    """The text of a message: a plain text, or its text parts."""
+    """The text of a message to a model's API: a plain text, or its text parts."""
     if isinstance(content, str):
         return cleaned(content)
     parts = [part.get("text") for _, part in _rows(content) if part.get("type") in _TEXT_PARTS]
@@ -369,7 +369,7 @@ _ADDRESS = re.compile(r"[\x21-\x7e]+")
 
 
 class NoRoute(Exception):
-    """This path, or this method of it, is not forwarded."""
+    """The proxy does not forward this path, or this method of it."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -415,7 +415,7 @@ _QUERY_SAFE = "%&=+/:;,?@!$'()*~-._[]"
 
 
 def route_of(method: str, path: str) -> Route:
-    """The row of the table for a path; raises NoRoute for any other."""
+    """The row of the proxy's table for a path; raises NoRoute for any other."""
     inner = path.removeprefix(PREFIX)
     if inner == path:
         raise NoRoute(404)
@@ -454,7 +454,7 @@ def _with_key(rows: list[Header], key: str) -> list[Header]:
 
 
 def response_headers(given: Iterable[Header]) -> list[Header]:
-    """The headers of the response to the client."""
+    """The headers of the proxy's response to the client."""
     rows = [(name.lower(), value) for name, value in given]
     dropped = _DROPPED | _HOPS | _named_by_connection(rows)
     return [

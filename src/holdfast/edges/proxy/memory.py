@@ -54,7 +54,7 @@ _SESSION_CHARS_MAX = 200
 
 
 class Conversation:
-    """The state of one conversation. Use it under its lock."""
+    """The proxy's state of one conversation. Use it under its lock."""
 
     def __init__(self, session: str, hub: str) -> None:
         self.session = session
@@ -80,14 +80,14 @@ class Conversation:
 
 
 class FoundConversation(NamedTuple):
-    """The conversation of a request, and the mark of each of its messages."""
+    """The conversation of a request to the proxy, and the mark of each of its messages."""
 
     conversation: Conversation
     marks: tuple[str, ...]
 
 
 class Conversations:
-    """All known conversations. Several threads use it."""
+    """All conversations that the proxy knows. Several threads use it."""
 
     def __init__(
         self, new_id: Callable[[], str], clock: Callable[[], float] = time.monotonic

@@ -254,19 +254,19 @@ SMALL_BYTES = 65_536
 
 
 class BodyTooLarge(Exception):
-    """The body has more bytes than it may have."""
+    """The body of a request has more bytes than it may have."""
 
 
 class BodyTooSlow(Exception):
-    """The body did not arrive in time."""
+    """The body of a request did not arrive in time."""
 
 
 class BodyBudgetSpent(Exception):
-    """Bodies that are arriving take all the memory there is for them."""
+    """Bodies of requests that are arriving take all the memory there is for them."""
 
 
 class BodyBudget:
-    """Bytes of bodies in memory that have not been handed on yet."""
+    """Bytes of requests' bodies in memory that have not been handed on yet."""
 
     def __init__(self, total: int, per_caller: int) -> None:
         self._total = total
@@ -296,7 +296,8 @@ async def read_body(
     budget: BodyBudget | None = None,
     caller: str = "",
 ) -> Receive:
-    """Reads all messages of a body; returns a `receive` that yields them again, in one piece."""
+    """Reads the body of a request as it arrives; returns a `receive` that yields it again, in one
+    piece."""
     pieces: list[bytes] = []
     size = taken = 0
     last: Message = {"type": "http.request"}

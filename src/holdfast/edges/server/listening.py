@@ -100,7 +100,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Whether a server that listens on an address can be reached from this machine only."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -108,7 +108,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bracketed(host: str) -> str:
-    """A host as it is written in a URL."""
+    """The host that a server listens on, as it is written in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -254,7 +254,7 @@ def _checked(key: str, where: str, command: str) -> str:
 
 
 def make_key(file: str) -> str:
-    """A new key in a new file that only its owner may read; returns where."""
+    """Makes a server's key in a new file that only its owner may read; returns where."""
     import secrets
 
     path = os.path.abspath(os.path.expanduser(file))

@@ -35,7 +35,8 @@ _BUDGET_MIN, _BUDGET_MAX = 200, 200_000
 
 
 class Session(NamedTuple):
-    """A conversation: its name, the time of its last turn, and its newest turns in order."""
+    """A conversation on the agent's web page: its name, the time of its last turn, and its newest
+    turns in order."""
 
     name: str | None
     at: datetime
@@ -68,7 +69,7 @@ class Prompt(NamedTuple):
 
 
 class BlockForm(NamedTuple):
-    """The form of a block: question, style and budget."""
+    """The form of a block on the agent's web page: question, style and budget."""
 
     q: str
     style: str

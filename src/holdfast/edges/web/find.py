@@ -63,7 +63,7 @@ class Segment(NamedTuple):
 
 
 class ResultRow(NamedTuple):
-    """One memory in a list; in a search, with its score and reasons."""
+    """One memory in a list of the web page; in a search, with its score and reasons."""
 
     memory: Memory
     text: str
@@ -77,7 +77,7 @@ class ResultRow(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The rows of a page, and what was left out."""
+    """The rows of a list of the web page, and what was left out."""
 
     rows: Sequence[ResultRow]
     cursor: str | None = None

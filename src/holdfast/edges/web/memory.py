@@ -30,7 +30,7 @@ _TEXTS = ("content", "title", "summary")
 
 
 class Change(NamedTuple):
-    """One field in an entry of the history."""
+    """One field in an entry of the history on the web page of a memory."""
 
     field: str
     old: str
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """A change set to undo; `hub` is the name that addresses use."""
+    """A change set to undo on the web page of a memory; `hub` is the name that addresses use."""
 
     hub: str
     change: str

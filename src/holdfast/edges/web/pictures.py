@@ -32,7 +32,7 @@ _NO_OUTCOME = "queued"
 
 
 class Cell(NamedTuple):
-    """A day of the calendar."""
+    """A day of the calendar of changes on the web page."""
 
     day: date
     x: int

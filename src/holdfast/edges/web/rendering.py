@@ -85,7 +85,7 @@ def t(name: str, /, **values: object) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates and their filters."""
+    """The templates of the web page and their filters."""
     made = Environment(
         loader=PackageLoader("holdfast.edges.web", "templates"),
         autoescape=True,
@@ -136,7 +136,7 @@ def iso(at: datetime) -> str:
 
 
 def when(at: datetime | None) -> Markup:
-    """A time as a `time` element; the page shows it in the browser's time zone."""
+    """A time as a `time` element of the web page, which shows it in the browser's time zone."""
     if at is None:
         return Markup("–")
     shown = at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "minutes")
@@ -144,7 +144,7 @@ def when(at: datetime | None) -> Markup:
 
 
 def day(at: datetime | None) -> Markup:
-    """The day of a time."""
+    """The day of a time, as the web page shows it."""
     if at is None:
         return Markup("–")
     shown = f"{at.day} {at:%b} {at.year}"
@@ -152,7 +152,7 @@ def day(at: datetime | None) -> Markup:
 
 
 def ago(at: datetime | None) -> Markup:
-    """A time relative to now, which the page updates."""
+    """A time relative to now, which the web page updates."""
     if at is None:
         return Markup("–")
     shown = f"{at.day} {at:%b} {at.year}"
@@ -173,7 +173,7 @@ _ID_CHARS = 8
 
 
 def label(value: object) -> str:
-    """A code such as `long_term` as words."""
+    """A code such as `long_term` in the words of the web page."""
     return str(value).replace("_", " ")
 
 
@@ -182,7 +182,7 @@ def number(value: float | int) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes in words."""
+    """A number of bytes in the words of the web page."""
     value = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
@@ -206,7 +206,7 @@ def has_own_title(memory: Memory, shown: str) -> bool:
 
 
 def mark(text: str, question: str) -> Markup:
-    """A text with the words of a question marked, escaped."""
+    """A text as HTML with the words of a question marked, escaped."""
     words = [
         word
         for word in re.findall(r"\w+", question)
@@ -224,7 +224,7 @@ def mark(text: str, question: str) -> Markup:
 
 
 def diff(old: str, new: str) -> Markup:
-    """The difference of two texts as deleted and inserted text."""
+    """The difference of two texts as deleted and inserted HTML."""
     if len(old) + len(new) > _WORD_DIFF_CHARS_MAX:
         before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     else:
@@ -286,7 +286,7 @@ _HASH_CHARS = 12
 
 
 class StaticFile(NamedTuple):
-    """One static file with its headers."""
+    """One static file of the web page with its headers."""
 
     name: str
     hash: str
@@ -302,7 +302,7 @@ def load(name: str) -> StaticFile:
 
 
 def url_of(name: str) -> str:
-    """The address of a file, which changes with its content."""
+    """The address of a static file, which changes with its content."""
     return f"/static/{load(name).hash}/{name}"
 
 

@@ -27,7 +27,8 @@ _CAPTURED_DAYS = 14
 
 
 class Happened(NamedTuple):
-    """One change set, the first of the memories that it touched, and whether there are more."""
+    """A change set on the web page of today, the first of the memories that it touched, and whether
+    there are more."""
 
     change: Change
     memories: Sequence[Memory]
@@ -35,7 +36,7 @@ class Happened(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day: its changes, and what automatic memory left out."""
+    """A day of the web page of today: its changes, and what automatic memory left out."""
 
     day: date
     happened: list[Happened]

@@ -68,11 +68,11 @@ _STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
 
 
 class SignInNeeded(HoldfastError):
-    """A key is required, and the request has no valid one."""
+    """The web page requires a key, and the request has no valid one."""
 
 
 class Visit:
-    """A request, with its caller, hub and form, as views use it."""
+    """A request for a web page, with its caller, hub and form, as views use it."""
 
     def __init__(self, request: Request, form: Mapping[str, list[str]]) -> None:
         self.request = request

@@ -176,7 +176,8 @@ def _is_question(turn: Turn) -> bool:
 
 
 def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
-    """The reply to a turn that only asks the agent, where it says something."""
+    """The reply to a turn that only asks the agent, where it says something, for lines beside a
+    prompt."""
     if not _is_question(turn):
         return None
     reply = _adjacent_turn(reader, scope, turn, "assistant")

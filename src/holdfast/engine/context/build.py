@@ -97,7 +97,7 @@ _NOT_ASKED = "more of its kind than are shown without a question"
 
 
 class Absent(NamedTuple):
-    """A memory that is not in the block: its section, and the reason."""
+    """A memory that is not in the block for a prompt: its section, and the reason."""
 
     memory: Memory
     section: str
@@ -105,7 +105,7 @@ class Absent(NamedTuple):
 
 
 class Context(NamedTuple):
-    """The block, and how it was built."""
+    """The block for a prompt, and how it was built."""
 
     text: str
     included: tuple[Memory, ...]

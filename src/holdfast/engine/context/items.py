@@ -45,7 +45,7 @@ def _is_about_the_person(memory: Memory) -> bool:
 
 
 def by_weight(memories: Iterable[Memory]) -> list[Memory]:
-    """Sorted by importance, most important first; otherwise the order is kept."""
+    """Items of a block sorted by importance, most important first; otherwise the order is kept."""
     return sorted(filter(is_standing, memories), key=_weight)
 
 
@@ -155,7 +155,7 @@ class CorrectedFact(NamedTuple):
 
 
 def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
-    """The facts that match the question and have been superseded."""
+    """The superseded facts for a block, that match its question."""
     old = found.superseded
     if not old:
         return []
@@ -181,7 +181,7 @@ def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
 
 
 def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
-    """Whether a turn says something that was corrected after it."""
+    """Whether a turn in a block says something that was corrected after it."""
     earlier = [one for one in outdated if turn.at + _SAME_MOMENT < one.until]
     if not earlier:
         return False

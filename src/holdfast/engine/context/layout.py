@@ -44,7 +44,7 @@ FilePart: TypeAlias = str | FileItem
 
 
 class Block:
-    """A block that is being filled. `room` is the rest of the budget."""
+    """A block for a prompt that is being filled. `room` is the rest of the budget."""
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class BlockItem(NamedTuple):
 
 
 class Style(NamedTuple):
-    """The parts of a block. The block is their concatenation."""
+    """The wording of a block's parts. The block is their concatenation."""
 
     name: str
     opening: Callable[[str], str]
@@ -111,7 +111,7 @@ def _lines(text: str) -> list[str]:
 
 
 def marked(text: str) -> str:
-    """Text as one item of a Markdown list, without any structure of its own."""
+    """Text as one item of a block's Markdown list, without any structure of its own."""
     # After control characters are removed: one inside a tag would hide it.
     lines = [
         _STRUCTURE.sub(r"\1\\", _without_tags(line).replace("-->", "--&gt;"))
@@ -166,7 +166,7 @@ def _label(item: BlockItem) -> str:
 
 
 def turn_label(memory: Memory, note: str = "") -> str:
-    """The label of a turn: its time, its speaker, and a note."""
+    """The label of a turn in a block: its time, its speaker, and a note."""
     noted = f", {note}" if note else ""
     return f"turn {_day(memory.occurred_at)} {_speaker(memory)}{noted}"
 

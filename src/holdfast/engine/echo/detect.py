@@ -190,7 +190,7 @@ _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 
 
 class Known:
-    """Lookups in the store, with a cache."""
+    """Lookups in the store for the search for echoes, with a cache."""
 
     def __init__(self, reader: Reader, hub_id: str, *, budget: int, file: bool = True) -> None:
         self._reader = reader

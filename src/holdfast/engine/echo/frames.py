@@ -273,12 +273,13 @@ _QUOTED = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 
 
 def is_folder(text: str) -> bool:
-    """Whether it is only the list of a folder's files."""
+    """Whether a text is only the list of a folder's files, as a tool showed it."""
     return _FOLDER.fullmatch(_unquoted(text)) is not None
 
 
 def page_words(text: str) -> tuple[str, str] | None:
-    """The path in a page and its text, without line numbers; None if it is not a page."""
+    """The path in a page that a tool showed and its text, without line numbers; None if it is not a
+    page."""
     found = _PAGE.fullmatch(_unquoted(text))
     if found is None:
         return None

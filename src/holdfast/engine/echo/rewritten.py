@@ -36,7 +36,7 @@ class Rewritten(NamedTuple):
 
 
 def originals(text: str) -> Iterator[Rewritten]:
-    """The texts that it may have been made from."""
+    """The texts of memories that an echo in other words may have been made from."""
     whole = form = Rewritten(text, [*range(len(text) + 1)])
     for _ in range(_TIMES_MAX):
         if "\\n" not in form.text:

@@ -72,5 +72,5 @@ def may_be_fixed_reply(text: str) -> bool:
 
 
 def bare_reply(text: str) -> str:
-    """The text without what a chat puts around a reply."""
+    """The text without what a chat puts around a reply, before echoes are looked for."""
     return text.strip(" \t\r\n>`")

@@ -57,7 +57,7 @@ _JOINED = re.compile(
 
 
 class Walk:
-    """One pass over the marks of a text."""
+    """One pass over the marks of a text in search of echoes."""
 
     def __init__(self, text: str, known: Known, hub: str, *, nested: bool = False) -> None:
         self._text = text

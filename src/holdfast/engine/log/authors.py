@@ -56,7 +56,7 @@ def is_logged_by(reader: Reader, turn: Turn, actor: str) -> bool:
 
 
 def forget_empty(writer: Writer, hub_id: str, sessions: Iterable[str | None]) -> None:
-    """Drops the records of sessions that have no turns any more."""
+    """Drops the records of who logged sessions that have no turns any more."""
     for session in set(sessions):
         if session is not None and not writer.turns(hub_id, limit=1, session=session):
             writer.drop_record(hub_id, _IN_SESSION, _digest(session))

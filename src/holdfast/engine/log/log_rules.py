@@ -63,7 +63,7 @@ def pause(scope: Scope, until: datetime | str | None = None) -> LogRules:
 
 
 def resume(scope: Scope) -> LogRules:
-    """Resumes logging."""
+    """Resumes logging of turns."""
     return _change(scope, lambda old: old._replace(paused=False, until=None))
 
 
@@ -74,7 +74,8 @@ def set_aside(
     folders: Sequence[str] = (),
     remove: bool = False,
 ) -> LogRules:
-    """Excludes sessions (by name, or a pattern with `*`) and folders, or ends their exclusion."""
+    """Excludes sessions (by name, or a pattern with `*`) and folders from the log, or ends their
+    exclusion."""
     hidden = scope.core.redactor.text
     named = tuple(hidden(one) for one in map(clean_session, sessions) if one)
     placed = tuple(hidden(_folder(one)) for one in folders)
@@ -124,7 +125,7 @@ def _change(scope: Scope, change: Callable[[LogRules], LogRules]) -> LogRules:
 def why_not(
     reader: Reader, hub_id: str, *, session: str | None, folder: str | None, now: datetime
 ) -> str:
-    """The reason why a turn is not logged; empty if it is."""
+    """The rule by which a turn is not logged, as a reason; empty if it is logged."""
     found = read_rules(reader, hub_id)
     if found.paused and (found.until is None or now < found.until):
         return PAUSED
@@ -195,7 +196,7 @@ def _in_store(turns: int, text_bytes: int) -> int:
 
 
 def prune(scope: Scope, writer: Writer) -> None:
-    """Removes the turns beyond the limits, oldest first."""
+    """Removes the turns of the log beyond its limits, oldest first."""
     settings = scope.settings
     if keep := _kept(scope):
         writer.prune_turns(scope.hub_id, keep=keep)

@@ -271,7 +271,7 @@ def mark_of(text: str) -> str:
 
 
 def seen(reader: Reader, hub_id: str) -> list[str]:
-    """The checksums of the users' texts that were processed."""
+    """The checksums of the users' texts of observed turns that were processed."""
     return [mark for record in _seen_records(reader, hub_id) for mark in record.body["marks"]]
 
 
@@ -282,7 +282,8 @@ def _seen_records(reader: Reader, hub_id: str) -> list[Record]:
 def mark_seen(
     core: Core, writer: Writer, hub_id: str, texts: Iterable[str], *, not_seen: Iterable[str] = ()
 ) -> None:
-    """Records that `texts` were processed, and that `not_seen` were not after all."""
+    """Records that the users' texts of observed turns were processed, and that `not_seen` were not
+    after all."""
     new, gone = [mark_of(text) for text in texts if text], {mark_of(text) for text in not_seen}
     for record in _seen_records(writer, hub_id) if gone else ():
         kept = [mark for mark in record.body["marks"] if mark not in gone]

@@ -439,7 +439,7 @@ _LABELS = {"user": "User", "system": "System", "tool": "Tool", "import": "Docume
 
 
 def cut(text: str, chars: int) -> str:
-    """The text cut to this many characters, with `…` if there were more."""
+    """The text of a turn cut to this many characters, with `…` if there were more."""
     return text if len(text) <= chars else text[:chars] + "…"
 
 
@@ -486,7 +486,8 @@ def logged_roles(
 def note_logged(
     core: Core, writer: Writer, hub_id: str, session: str | None, name: str, roles: Iterable[str]
 ) -> None:
-    """Records that these sides of a turn are logged; raises AlreadyLogged if one of them was."""
+    """Records that these sides of a turn are in the log; raises AlreadyLogged if one of them
+    was."""
     marks = _marks(writer, hub_id, session)
     new = [_mark(name, role) for role in roles]
     if not set(new).isdisjoint(marks):

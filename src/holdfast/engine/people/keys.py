@@ -136,7 +136,7 @@ _DROPPED_AT_ONCE = 50
 
 
 def sign_in(core: Core, key: Key) -> str:
-    """Creates a token for a valid key."""
+    """Creates a token for a browser that signs in with a valid key."""
     token = TOKEN_PREFIX + new_secret()
     now = core.now()
     with core.store.write(hub=NO_HUB) as writer:
@@ -162,7 +162,7 @@ def key_of_sign_in(core: Core, token: str) -> Key | None:
 
 
 def sign_out(core: Core, token: str) -> None:
-    """Ends a sign-in; an unknown token is ignored."""
+    """Ends a browser's sign-in; an unknown token is ignored."""
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record_by_lookup(NO_HUB, KIND, hash_of(token))
         if record is not None:

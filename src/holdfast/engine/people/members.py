@@ -148,7 +148,7 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName
 
 
 def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
-    """A person's access to a hub; None if they have none."""
+    """A person's access to a hub as a member; None if they have none."""
     with core.store.read() as reader:
         return _standing(reader, hub, card_of(reader, hub.id), actor)
 
@@ -184,7 +184,7 @@ def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub
 
 
 def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
-    """The hubs that a person sees under that name."""
+    """The hubs that a person can access and sees under that name."""
     labelled = (reader.hub_by_id(one) for one in records.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
     seen = {hub.id: _with_standing(reader, hub, actor) for hub in hubs}
@@ -305,7 +305,7 @@ def accept(core: Core, token: str, actor: PersonName) -> Member:
 
 
 def withdraw(core: Core, invite_id: str) -> None:
-    """Withdraws an invitation."""
+    """Withdraws an invitation to a hub, a team or an organisation."""
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "invite", invite_id)
         if record is None:

@@ -156,7 +156,8 @@ def called(core: Core, reader: Reader, hub: Hub) -> Hub:
 
 
 def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
-    """Stores a card, with the index entries by which the hub is found."""
+    """Stores the card of a hub (its place and label), with the index entries by which the hub is
+    found."""
     old = card_of(writer, card.hub_id)
     changed: tuple[tuple[str | None, str | None, What], ...] = (
         (old.team_id, card.team_id, "shared"),
@@ -329,14 +330,14 @@ def drop(writer: Writer, owner: str, what: What, which: str) -> None:
 
 
 def of(reader: Reader, owner: str, what: What) -> Iterator[str]:
-    """The ids of the entries, in order."""
+    """The ids of the entries in the index of memberships, in order."""
     prefix = _prefix(owner, what)
     found = every_record(reader, NO_HUB, _KIND, prefix)
     return (one.id.removeprefix(prefix) for one in found)
 
 
 def mend(core: Core) -> int:
-    """Writes missing entries; returns how many there were."""
+    """Writes missing entries of the index of memberships; returns how many there were."""
     made = 0
     at = core.now()
     with core.store.write() as writer:
@@ -348,7 +349,7 @@ def mend(core: Core) -> int:
 
 
 def note_hub(writer: Writer, hub: Hub, at: datetime) -> None:
-    """Writes the entries of a hub that came from another store with its members."""
+    """Writes the index of memberships of a hub that came from another store with its members."""
     for owner, what, which in list(_of_hub(writer, hub)):
         note(writer, owner, what, which, at)
 

@@ -206,7 +206,7 @@ _Group = TypeVar("_Group", Org, Team)
 
 
 def one_of(kind: ScopeKind, found: Sequence[_Group], name: PlaceRef) -> _Group:
-    """The one with that id or name among those that a person sees."""
+    """The team or organisation with that id or name among those that a person sees."""
     by_id = [one for one in found if one.id == name]
     meant = by_id or [one for one in found if composed(one.name) == name]
     if not meant:

@@ -90,7 +90,8 @@ def _asks(turn: Turn) -> bool:
 
 
 class Newer(NamedTuple):
-    """A later turn, and the sentence of it that may replace an older statement."""
+    """A later turn that follows up a statement, and the sentence of it that may replace the
+    statement."""
 
     turn: Turn
     text: str

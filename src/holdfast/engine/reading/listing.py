@@ -118,7 +118,7 @@ def _scan_past(
 
 
 def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -> Iterator[Memory]:
-    """The memories that match the filter, as they were at a past time."""
+    """The list of memories that match the filter, as they were at a past time."""
     from holdfast.engine.history import states_as_of
 
     past = states_as_of(scope, reader, at)

@@ -32,7 +32,7 @@ _ANSWERS_MAX = 32
 
 
 class Cached:
-    """A cached result, and the state of the hub that it was made from."""
+    """A cached picture of a hub, and the state of the hub that it was made from."""
 
     def __init__(self, state: tuple[Any, ...], answer: Any) -> None:
         self.state = state
@@ -43,7 +43,7 @@ class Cached:
 
 
 def cached(scope: Scope, name: str, state: tuple[Any, ...], make: Callable[[], T]) -> T:
-    """Returns the cached result if the state is unchanged; else makes a new one."""
+    """Returns the cached picture of a hub if its state is unchanged; else makes a new one."""
     viewer = scope.core.viewer
     place = (name, scope.hub_id, "" if viewer is None else repr(viewer))
     known = scope.core.resources.get(place)
@@ -93,7 +93,8 @@ class MapPoint(NamedTuple):
 
 
 class MapGroup(NamedTuple):
-    """An island: the words that distinguish it, its centre, and its number of memories."""
+    """An island of the map of a hub: the words that distinguish it, its centre, and its number of
+    memories."""
 
     group: int
     name: str

@@ -92,7 +92,8 @@ def request_decision(
 
 
 def decisions(scope: Scope, *, every: bool = False) -> list[Decision]:
-    """The open questions, oldest first; with `every`, also those that were decided or withdrawn."""
+    """The questions for a person that are open, oldest first; with `every`, also those that were
+    decided or withdrawn."""
     with scope.read() as reader:
         found = list(_open(reader, scope.hub_id))
         if every:
@@ -136,7 +137,7 @@ def decide(
 
 
 def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> Decision:
-    """Withdraws an unanswered question; it stays stored, but is no longer open."""
+    """Withdraws an unanswered question for a person; it stays stored, but is no longer open."""
     note = scope.core.redactor.text(clean_label("note", note))
     with scope.write() as writer:
         current = _undecided(find_memory(writer, scope, reference))

@@ -49,12 +49,12 @@ _CHAIN_MAX = 100
 
 
 def expires_at(memory: Memory, settings: Settings) -> datetime:
-    """When an item expires: some days after it was held, changed or restored."""
+    """When an item of the inbox expires: some days after it was held, changed or restored."""
     return memory.updated_at + timedelta(days=settings["review.keep_days"])
 
 
 def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
-    """The move that the lifecycle makes with an item: the new state and the reason."""
+    """The move that the lifecycle makes with an item of the inbox: the new state and the reason."""
     if not is_pending(memory) or expires_at(memory, settings) > now:
         return None
     return "archived", with_code(
@@ -68,7 +68,7 @@ def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str]
 def review(
     scope: Scope, *, kind: str | None = None, source: str | None = None, limit: int | None = None
 ) -> list[Item]:
-    """The items, oldest first."""
+    """The items of the inbox, oldest first."""
     if limit is not None:
         check_count(limit)
     with scope.read() as reader:
@@ -88,7 +88,7 @@ def item_of(core: Core, reader: Reader, memory: Memory) -> Item:
 
 
 def count(scope: Scope, *, most: int | None = None) -> int:
-    """Counts the items, up to `most`."""
+    """Counts the items of the inbox, up to `most`."""
     with scope.read() as reader:
         found = 0
         for _ in pending(reader, scope.hub_id):
@@ -101,7 +101,7 @@ def count(scope: Scope, *, most: int | None = None) -> int:
 def pending(
     reader: Reader, hub_id: str, *, source: str | None = None, categories: tuple[str, ...] = ()
 ) -> Iterator[Memory]:
-    """The memories that are items, by number."""
+    """The memories that wait in the inbox, by number."""
     wanted = Filter(quarantined=True, came_from=source, categories=categories)
     found = every_memory(reader, hub_id, wanted)
     return (memory for memory in found if memory.quarantine != AWAITS)
@@ -110,7 +110,7 @@ def pending(
 def wanted_ones(
     reader: Reader, hub_id: str, kind: str | None, source: str | None
 ) -> Iterator[Memory]:
-    """The items of one kind."""
+    """The items of the inbox of one kind."""
     if kind is not None:
         clean.one_of(kind, HELD_KINDS, "kind")
     for memory in pending(reader, hub_id, source=source):
@@ -149,7 +149,7 @@ def _newest(reader: Reader, hub_id: str, memory_id: str) -> Memory | None:
 
 
 class Chosen(NamedTuple):
-    """Selects items: those that are named, or all, of one kind or from one source."""
+    """Selects items of the inbox: those that are named, or all, of one kind or from one source."""
 
     references: tuple[Reference, ...] = ()
     every: bool = False
@@ -158,7 +158,8 @@ class Chosen(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A person's decision on one item. `version` is the one they saw; 0 accepts any."""
+    """A person's decision on one item of the inbox. `version` is the one they saw; 0 accepts
+    any."""
 
     memory_id: str
     approve: bool
@@ -195,7 +196,7 @@ def reject(scope: Scope, chosen: Chosen, *, reason: str = "") -> list[Memory]:
 
 
 def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> list[Memory]:
-    """Approves and rejects items, all or none, as one change set."""
+    """Approves and rejects items of the inbox, all or none, as one change set."""
     if not verdicts:
         return []
     from holdfast.engine.writing.drafts import clean_label

@@ -55,7 +55,7 @@ class MovedHub(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """The result of a move: what was moved and verified."""
+    """The result of moving a store: what was moved and verified."""
 
     hubs: list[MovedHub]
     records: int

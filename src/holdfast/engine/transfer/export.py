@@ -55,7 +55,7 @@ _IMPORTED_CHARS = 4_000_000
 
 
 def export_hub(scope: Scope) -> Iterator[str]:
-    """The lines of the file, without line ends, from one consistent snapshot."""
+    """The lines of an export of a hub, without line ends, from one consistent snapshot."""
     with scope.core.read() as reader:
         info = scope.require_hub(reader)
         if scope.core.permit is not None:

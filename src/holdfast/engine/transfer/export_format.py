@@ -49,7 +49,8 @@ class ExportLine(NamedTuple):
 
 
 def parsed(lines: Iterable[str]) -> Iterator[ExportLine]:
-    """The lines except the last one, which counts them: a truncated file is noticed."""
+    """The lines of an export except the last one, which counts them: a truncated file is
+    noticed."""
     count = 0
     ended = False
     for number, text in enumerate(lines, 1):
@@ -89,7 +90,7 @@ Value: TypeAlias = Memory | Change | Revision | Turn | Receipt | Record
 
 
 def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
-    """The value of a line; raises one of UNREADABLE if it cannot be read."""
+    """The value of a line of an export; raises one of UNREADABLE if it cannot be read."""
     fields = {name: value for name, value in line.items() if name != "type"}
     _storable(fields)
     match line["type"]:
@@ -229,7 +230,7 @@ def _storable(fields: dict[str, Any]) -> None:
 
 
 def bad_line(number: int, error: Exception) -> HoldfastError:
-    """The error for an invalid line."""
+    """The error for an invalid line of an export."""
     return InvalidInput(
         f"Line {number} cannot be read: {_reason(error)}.",
         hint="Nothing was imported; export it again.",
@@ -249,14 +250,14 @@ _WIDE = 1 << 256
 
 
 class Digest(NamedTuple):
-    """The number of rows of a table, and their hash."""
+    """The number of rows of a table and their hash, for comparing both sides of a move."""
 
     rows: int
     hash: str
 
 
 def digest(reader: Reader, hub_id: str) -> dict[str, Digest]:
-    """Every table of a hub, by name."""
+    """The digest of every table of a hub, by name."""
     out = {
         "memories": _of_rows(memory_to_plain(one) for one in memories_of(reader, hub_id)),
         "changes": _of_rows(one._asdict() for one in reader.scan_changes(hub_id)),

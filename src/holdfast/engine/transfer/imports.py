@@ -51,7 +51,7 @@ class ImportItem(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The result of an item.
+    """The result of importing an item.
 
     new, updated: written. known: imported before, and unchanged. duplicate: the hub has a memory
     that says the same. held: held for review. forgotten: imported before and forgotten here, which
@@ -66,7 +66,7 @@ class Taken(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The origin of items: the program, and the named place."""
+    """The origin of imported items: the program, and the named place."""
 
     program: str
     place: str
@@ -308,7 +308,8 @@ _FRONT = "import:"
 
 
 class SourceStatement(NamedTuple):
-    """A statement of the source, as an item with its section and an id made from its words."""
+    """A statement of a file of instructions, as an item with its section and an id made from its
+    words."""
 
     item: ImportItem
     section: str = ""
@@ -354,7 +355,7 @@ def follow_items(
 
 
 def followed_places(scope: Scope, program: str) -> list[str]:
-    """The sources that were followed before and contained something then."""
+    """The files of instructions that were followed before and contained something then."""
     with scope.read() as reader:
         kept = [
             json.loads(one.text)

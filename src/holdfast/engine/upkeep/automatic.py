@@ -41,7 +41,8 @@ RETRY_AFTER = timedelta(hours=1)
 
 
 class LifecycleRun(NamedTuple):
-    """A finished run: the number of memories that it moved, and its change set, if it moved any."""
+    """A finished automatic run of the lifecycle: the number of memories that it moved, and its
+    change set, if it moved any."""
 
     at: datetime
     moved: int = 0
@@ -57,7 +58,7 @@ def last_run(reader: Reader, hub_id: str) -> LifecycleRun | None:
 
 
 def note_run(core: Core, hub_id: str, run: LifecycleRun) -> None:
-    """Records a finished run; it is due again a day later."""
+    """Records a finished run of the lifecycle; it is due again a day later."""
     body = {"moved": run.moved, "change": run.change}
     with core.store.write(hub=hub_id) as writer:
         if writer.hub_by_id(hub_id) is not None:

@@ -35,7 +35,7 @@ _PLAIN = ("queued", "stored")
 
 
 def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> None:
-    """Adds to today's counts."""
+    """Adds to today's counts of captured turns."""
     noted = list(noted)
     if not noted:
         return
@@ -62,7 +62,7 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
 
 
 def forget(writer: Writer, hub_id: str, texts: Iterable[str]) -> None:
-    """Removes the examples with the beginnings of these texts; counts stay."""
+    """Removes the examples of captured turns with the beginnings of these texts; counts stay."""
     lines = [" ".join(text.split()) for text in texts]
     for record in every_record(writer, hub_id, KIND):
         kept = [one for one in record.body["last"] if not _is_in(one[-1], lines)]
@@ -81,7 +81,7 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 
 def captured(scope: Scope, *, days: int = 7) -> list[CapturedDay]:
-    """The last days with any counts, newest first."""
+    """The last days with any counts of captured turns, newest first."""
     if not isinstance(days, int) or days < 1:
         raise InvalidInput(
             f"You asked for {days!r} days.", hint=f"Give a number from 1 to {KEPT_DAYS}."

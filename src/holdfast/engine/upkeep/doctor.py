@@ -35,7 +35,7 @@ _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
 
 
 class Diagnosis(NamedTuple):
-    """The problems that were found, repaired, and left."""
+    """The problems of a store that the doctor found, repaired, and left."""
 
     found: list[Problem]
     mended: list[str]
@@ -44,7 +44,7 @@ class Diagnosis(NamedTuple):
 
 
 def examine(core: Core) -> Diagnosis:
-    """Finds problems without changing anything."""
+    """Finds problems of a store without changing anything."""
     found = _problems(core)
     # If derived tables are broken, what they count is unknown.
     broken = any(not _is_import(problem) for problem in found)
@@ -52,7 +52,8 @@ def examine(core: Core) -> Diagnosis:
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-    """Repairs damaged rows, rebuilds derived state, removes aborted imports, and checks again."""
+    """Repairs a store: its damaged rows, derived state and aborted imports; then checks it
+    again."""
     found = left = _problems(core)
     mended: list[str] = []
     rescued = rebuilt = False

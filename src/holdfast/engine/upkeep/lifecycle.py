@@ -324,7 +324,7 @@ _SOURCES_MAX = 500
 
 
 class Merged(NamedTuple):
-    """One memory that stays, and those it replaces."""
+    """One memory that `compact` leaves, and those it replaces."""
 
     survivor: Memory
     sources: tuple[Memory, ...]
@@ -371,7 +371,7 @@ def _to_merge(memories: Iterable[Memory]) -> list[Merged]:
 
 
 def sameness(memory: Memory) -> tuple[Any, ...]:
-    """The key by which memories that say the same are grouped."""
+    """The key by which `compact` groups memories that say the same."""
     return (
         words_key(memory.content),
         # An event that happened twice is two events; a fact of another period is another fact.
@@ -385,7 +385,8 @@ def sameness(memory: Memory) -> tuple[Any, ...]:
 
 
 def ranked(group: Sequence[Memory]) -> list[Memory]:
-    """The group in order of preference: pinned, with a key, most trusted, most used, oldest."""
+    """A group for `compact` in order of preference: pinned, with a key, most trusted, most used,
+    oldest."""
     return sorted(
         group,
         key=lambda memory: (

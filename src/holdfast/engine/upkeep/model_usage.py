@@ -161,7 +161,7 @@ def usage(scope: Scope, *, days: int) -> list[UsageRow]:
 
 
 def spent_today(core: Core) -> int:
-    """The tokens of this UTC day, in and out, of all hubs."""
+    """The tokens of the language model of this UTC day, in and out, of all hubs."""
     with core.store.read() as reader:
         there = reader.record(NO_HUB, KIND, str(_day(core.now())))
     return 0 if there is None else there.body["tokens_in"] + there.body["tokens_out"]

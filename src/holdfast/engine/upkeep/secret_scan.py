@@ -217,7 +217,7 @@ def secrets_found(core: Core, where: str, *, fixable: bool = True) -> list[Secre
 
 
 def together(found: Iterable[Secret]) -> list[Secret]:
-    """Merges the findings of one place and kind, in the order they were found."""
+    """Merges the secrets found in one place and of one kind, in the order they were found."""
     out: dict[Secret, int] = {}
     for one in found:
         at = one._replace(times=0)

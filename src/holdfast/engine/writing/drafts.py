@@ -52,7 +52,7 @@ _CONVERSATIONS = ("chat", "transcript")
 
 
 def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
-    """The facts found in a conversation; none if it is held for review."""
+    """The facts found in a draft that is a conversation; none if it is held for review."""
     if memory.content_type not in _CONVERSATIONS or len(memory.content) < CHARS_MIN:
         return []
     if memory.source == "extraction" or memory.quarantine or memory.state == "processing":
@@ -157,7 +157,7 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
 
 
 def refuse_backwards(out: Draft | Memory) -> None:
-    """Raises InvalidInput if an end is before its beginning."""
+    """Raises InvalidInput if an end of a draft's times is before its beginning."""
     if out.occurred_until and out.occurred_at and out.occurred_until < out.occurred_at:
         raise InvalidInput("It ends before it begins: occurred_until is earlier than occurred_at.")
     if out.valid_until and out.valid_from and out.valid_until < out.valid_from:
@@ -438,7 +438,7 @@ def prepare(
 
 
 def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
-    """Whether the same content is stored already."""
+    """Whether the content of a draft is stored already."""
     twin = twin_of(reader, draft, memory)
     if twin is None:
         return False

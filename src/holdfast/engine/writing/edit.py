@@ -84,7 +84,7 @@ def update(
     expected_version: int | None = None,
     reason: str = "",
 ) -> Memory:
-    """Sets fields; a nullable field set to None is cleared."""
+    """Sets fields of a memory; a nullable field set to None is cleared."""
     new = _checked(scope.core, changes)
     reason = clean_label("reason", reason)
     with scope.read() as reader:
@@ -172,7 +172,7 @@ def refuse_other_boundary(core: Core, memory: Memory, boundary: str | None) -> N
 
 
 def refuse_taken(reader: Reader, memory: Memory) -> None:
-    """A key or a source path belongs to one memory at a time."""
+    """Refuses a key or a source path that another memory has."""
     if memory.key is not None:
         other = reader.memory_by_key(memory.hub_id, memory.key, audience=memory.audience)
         if other is not None and other.id != memory.id:
@@ -293,12 +293,12 @@ def archive(scope: Scope, references: Sequence[Reference], reason: str) -> list[
 
 
 def forget(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
-    """Hides them; restore or undo brings them back."""
+    """Hides memories; restore or undo brings them back."""
     return _revise(scope, references, "forget", reason, forgotten_at=scope.now())
 
 
 def restore(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
-    """Brings back what was forgotten, archived, or held for review."""
+    """Brings back memories that were forgotten, archived, or held for review."""
     return _revise(
         scope,
         references,

@@ -57,7 +57,8 @@ class Made(NamedTuple):
 
 
 def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
-    """Records the origin of a memory, and enqueues its job if it needs one."""
+    """Records the file or page of a memory, and enqueues the job that extracts its text if it needs
+    one."""
     memory = result.memory
     if isinstance(result, Duplicate):
         return
@@ -117,7 +118,8 @@ def finish(core: Core, job: Job, made: Made) -> Memory | None:
 
 
 def give_up(core: Core, job: Job, reason: str) -> None:
-    """Ends a job that cannot succeed: the memory stays, found by its title, with the reason."""
+    """Ends a job of text extraction that cannot succeed: the memory stays, found by its title, with
+    the reason."""
     core = core.acting(sees_all=True)
     with core.write(job.hub_id) as writer:
         jobs.give_up(core, writer, job, reason)
@@ -125,7 +127,7 @@ def give_up(core: Core, job: Job, reason: str) -> None:
 
 
 def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Marks a memory whose job ended without a text."""
+    """Marks a memory whose job of text extraction ended without a text."""
     memory = writer.memory(job.hub_id, job.about["memory"])
     if memory is None or memory.state != "processing" or not _is_about(job.about, memory):
         return

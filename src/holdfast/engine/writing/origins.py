@@ -110,7 +110,7 @@ def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
 
 
 def is_held(reader: Reader, hub_id: str, digest: str) -> bool:
-    """Whether any memory was made from it, including forgotten ones."""
+    """Whether any memory was made from this file or page, including forgotten ones."""
     return any(True for _ in every_record(reader, hub_id, _BY_ORIGIN, f"{digest}/"))
 
 
@@ -145,7 +145,8 @@ def _set_usage(writer: Writer, hub_id: str, at: datetime, files: int, size: int)
 
 
 def address_of(content: str) -> str | None:
-    """The address, if the text consists of nothing else; None otherwise."""
+    """The address of a memory that is a link, if the text consists of nothing else; None
+    otherwise."""
     import re
 
     found = re.fullmatch(r"\s*<?(https?://[^\s<>]+)>?\s*", content, re.IGNORECASE)

@@ -406,7 +406,7 @@ def as_long_term(line: Memory) -> Memory:
 
 
 def event_of(metadata: Mapping[str, Any]) -> tuple[datetime, datetime | None] | None:
-    """The time of the event of a line; None if the line names no time."""
+    """The time of the event that a proposed line names; None if it names no time."""
     event = metadata.get(EVENT)
     if not isinstance(event, Mapping) or not isinstance(event.get("at"), str):
         return None

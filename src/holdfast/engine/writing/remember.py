@@ -236,7 +236,7 @@ _TAKEN_OVER_IF_GIVEN = (
 def store_draft(
     writer: Writer, recorder: Recorder, scope: Scope, item: Prepared, *, by_rule: bool = False
 ) -> Remembered:
-    """Decides what one draft is, and writes it."""
+    """Decides whether a draft is new, a version of a memory or a duplicate, and writes it."""
     if item.memory.quarantine and (known := _shown_or_rejected(writer, item)) is not None:
         return Duplicate(known)
     twin = twin_of(writer, item.draft, item.memory)

@@ -190,7 +190,8 @@ def _is_believed(item: Prepared) -> bool:
 def look(
     reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
 ) -> Seen:
-    """The result of `find_rivals` now, so that the transaction need not search again."""
+    """The older memories that may be superseded, found before the transaction, so that it need not
+    search again."""
     # A reader sees one snapshot, so the newest revision is the same before and after the search.
     mark = reader.newest_revision(memory.hub_id)
     found = find_rivals(reader, memory, index, replaced=replaced)
@@ -298,8 +299,8 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
 
 
 def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
-    """The fact in long-term memory that a person's statement changes; of several, the one that
-    shares most words with it."""
+    """The memory that a person's statement may supersede, in long-term memory; of several, the one
+    that shares most words with it."""
     from holdfast.text.capture.requests import order_start
     from holdfast.text.slots.compare import close_terms, may_change
 
@@ -486,7 +487,8 @@ def _protected(memory: Memory, other: Memory) -> str:
 
 
 def is_news_of_old(memory: Memory, other: Memory) -> bool:
-    """Whether a memory is about something that happened long before the other one was learnt."""
+    """Whether a memory is about something that happened long before the older one was learnt, and
+    so does not supersede it."""
     named = memory.valid_from or _named_in(memory.content, memory.created_at)
     since = named or memory.occurred_at
     learnt = other.valid_from or other.occurred_at or other.created_at
@@ -511,7 +513,7 @@ def _named_in(text: str, said: datetime) -> datetime | None:
 
 
 def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
-    """The memories that a plain statement replaces or contradicts, newest first."""
+    """The memories that a plain statement may supersede or contradict, newest first."""
     # If rivals were searched, they must be compared.
     if item.seen is None and not _is_compared(item):
         return []

@@ -41,7 +41,8 @@ Signature: TypeAlias = tuple[int, int, int, int]
 
 
 class Withheld(NamedTuple):
-    """A file that was left unchanged: its signature then, and the number of missing entries."""
+    """A journal file that was left unchanged: its signature then, and the number of missing
+    entries."""
 
     signature: Signature | None
     gone: int
@@ -174,7 +175,7 @@ def signature_of(about: os.stat_result) -> Signature:
 
 
 def signature_at(path: str) -> Signature | None:
-    """The signature of a file; None if it does not exist."""
+    """The signature of a journal file; None if it does not exist."""
     try:
         return signature_of(os.stat(path))
     except OSError:

@@ -268,7 +268,7 @@ def _is_not_utf8(text: str) -> bool:
 
 
 def write_file(place: JournalFolder, day: date, file: File | None, text: str) -> bool:
-    """Writes the file, unless somebody else wrote it since it was read."""
+    """Writes a day's file, unless somebody else wrote it since it was read."""
     before = file.signature if file else None
     path = path_of(place, day)
     data = text.encode("utf-8", "surrogateescape")

@@ -42,7 +42,7 @@ Texts: TypeAlias = Sequence[tuple[str, str]]
 
 
 class Merged(NamedTuple):
-    """The result of the merge, by the keys of entries.
+    """The result of merging a journal's file, by the keys of entries.
 
     `ids` are entries that have a memory already; `edits` change theirs; `fresh` ones get a new one,
     and if they are also in `clashes`, both sides had changed that memory. `gone` are the memories
@@ -65,7 +65,7 @@ def merge(
     rows: Mapping[str, Memory],
     texts_of: Callable[[Memory], Texts],
 ) -> Merged:
-    """Merges a file with its base; `rows` are the memories of the base."""
+    """Merges a journal's file with its base; `rows` are the memories of the base."""
     keys = entries.keys_of(blocks)
     by_key = {key: block for key, block in zip(keys, blocks, strict=True) if key}
     ids = {key: one for key, one in base.ids.items() if key in by_key}
@@ -273,7 +273,7 @@ BOTH_KEPT = "Somebody else changed the same entries meanwhile; both versions wer
 
 
 class Rewritten(NamedTuple):
-    """The change sets that a rewrite made, oldest first, and notes for its author."""
+    """The change sets that a rewrite of journals made, oldest first, and notes for its author."""
 
     day: date
     changes: tuple[str, ...] = ()
@@ -281,7 +281,7 @@ class Rewritten(NamedTuple):
 
 
 class MergedText(NamedTuple):
-    """The text of both sides, and whether both changed the same."""
+    """The text of both sides of a journal entry, and whether both changed the same."""
 
     text: str
     clashed: bool = False

@@ -61,7 +61,7 @@ def parse(text: str) -> list[JournalBlock]:
 
 
 def render(text: str, time: str = "") -> str:
-    """The lines of an entry, without the last line end."""
+    """The lines of a journal entry, without the last line end."""
     # New content has no control characters; content of an older store may.
     first, *rest = without_controls(text).strip().split("\n")
     lines = [f"- {time} {first}" if time else f"- {first}"]
@@ -97,7 +97,7 @@ def key_of(text: str, time: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The words of a text, for comparing."""
+    """The words of a journal entry, for comparing."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -222,7 +222,7 @@ def source_path(day: date, key: str) -> str:
 
 
 def read_file(place: JournalFolder, day: date) -> File | None:
-    """Reads the day's file; None if there is none.
+    """Reads the journal file of a day; None if there is none.
 
     Bytes that are not UTF-8 are preserved when the text is written again.
     """
@@ -261,12 +261,13 @@ def live_memories(place: JournalFolder, first: date, last: date) -> list[Memory]
 
 
 def time_of(memory: Memory) -> str:
-    """The time of day before an entry."""
+    """The time of day before a journal entry."""
     return f"{memory.occurred_at or memory.created_at:%H:%M}"
 
 
 def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
-    """The texts that a memory has had, newest first, each with its time of day then."""
+    """The texts that a journal entry's memory has had, newest first, each with its time of day
+    then."""
     out = [(memory.content, time_of(memory))]
     for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
         before = {
@@ -285,7 +286,7 @@ def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
 
 
 def base_of(reader: Reader, place: JournalFolder, day: date) -> Base:
-    """The last synced state; empty if there was no sync."""
+    """The last synced state of a day's file; empty if there was no sync."""
     return _parsed(reader.agreed(place.scope.hub_id, name_of(day)))
 
 
@@ -307,7 +308,7 @@ def items_of(lines: Sequence[JournalLine]) -> list[tuple[str, str]]:
 
 
 def agree(place: JournalFolder, day: date, items: Sequence[tuple[str, str]]) -> None:
-    """Records the new base."""
+    """Records the new base of a day's file after a sync."""
     text = json.dumps({"items": items})
     with place.scope.core.store.read() as reader:
         known = reader.agreed(place.scope.hub_id, name_of(day))
@@ -349,7 +350,8 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> JournalBlock:
 def follow_store(
     place: JournalFolder, day: date, lines: Sequence[JournalLine], known: set[str]
 ) -> list[JournalLine]:
-    """The lines updated from the store; `known` are the memories that had a line."""
+    """The lines of a day's file updated from the store; `known` are the memories that had a
+    line."""
     with place.scope.core.store.read() as reader:
         rows = reader.memories_by_id(
             place.scope.hub_id, [one.memory_id for one in lines if one.memory_id]

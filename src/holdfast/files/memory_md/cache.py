@@ -170,7 +170,7 @@ NO_STAMP = Stamp("", None, None)
 
 
 def token_of(reader: Reader, hub_id: str) -> Token:
-    """The current state of a hub."""
+    """The current state of a hub, to know whether MEMORY.md is up to date."""
     newest = reader.changes(hub_id, limit=1)
     hub = reader.hub_by_id(hub_id)
     purged = len(reader.receipts(hub_id))
@@ -185,7 +185,8 @@ def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
 
 
 def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
-    """The file's stamp; None if there is no file, or if it is too recent to prove anything."""
+    """The stamp of MEMORY.md; None if there is no file, or if it is too recent to prove
+    anything."""
     found = _stats(path, pages=pages)
     if not found or abs(time.time_ns() - max(map(_newest, found))) < TICK_NS:
         return None
@@ -252,7 +253,7 @@ def write_stamp(path: str, stamp: Stamp) -> None:
 
 
 def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
-    """Removes the file, its pages and the copies beside it, when their hub is deleted."""
+    """Removes MEMORY.md, its pages and the copies beside it, when their hub is deleted."""
     beside = [os.path.join(os.path.dirname(path), name) for name in pages]
     drop_copy(path)
     mark = os.path.join(os.path.dirname(path), PLACE)
@@ -361,6 +362,6 @@ def keep_copy(path: str) -> str | None:
 
 
 def drop_copy(path: str) -> None:
-    """Removes the copy, if there is one."""
+    """Removes the copy of MEMORY.md, if there is one."""
     with suppress(OSError):
         os.unlink(path + COPY)

@@ -47,7 +47,7 @@ _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
 
 
 def shown(text: str) -> str:
-    """The file without the parts that only the sync needs: ids, dates of sections, Windows line
+    """MEMORY.md without the parts that only the sync needs: ids, dates of sections, Windows line
     ends."""
     parts: list[str] = []
     before: Block | None = None
@@ -78,7 +78,7 @@ def _shown(block: Block) -> str:
 
 
 def without(text: str, ids: Iterable[str]) -> str:
-    """The file without the items with these ids, as seen by somebody who was not shown them."""
+    """MEMORY.md without the items with these ids, as seen by somebody who was not shown them."""
     hidden = set(ids)
     return "".join(
         block.raw

@@ -140,7 +140,7 @@ def _new_pages(folder: str) -> list[str]:
 
 
 def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
-    """The last synced texts, by file name; None if there was no sync."""
+    """The last synced texts of MEMORY.md and its pages, by file name; None if there was no sync."""
     first = reader.agreed(hub_id, FILE_NAME)
     if first is None:
         return None
@@ -153,7 +153,7 @@ def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
 
 
 def agreed_text(reader: Reader, hub_id: str) -> str | None:
-    """The last synced text as one file."""
+    """The last synced text of MEMORY.md and its pages as one file."""
     texts = agreed_texts(reader, hub_id)
     if texts is None:
         return None
@@ -168,7 +168,7 @@ def page_names(reader: Reader, hub_id: str) -> list[str]:
 def set_agreed(
     writer: Writer, hub_id: str, texts: Mapping[str, str], now: datetime, *, pages: bool
 ) -> None:
-    """Records the new base."""
+    """Records the new base of MEMORY.md after a sync."""
     before = agreed_texts(writer, hub_id) or {}
     for name, text in texts.items():
         if before.get(name) != text:
@@ -203,7 +203,7 @@ class UnderWay(NamedTuple):
 
 
 def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
-    """The writes that a killed process had begun."""
+    """The writes of MEMORY.md that a killed process had begun."""
     found = reader.agreed(hub_id, _UNDER_WAY)
     if found is None:
         return None

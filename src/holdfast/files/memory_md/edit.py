@@ -61,7 +61,7 @@ _TITLE_CHARS = 60
 
 
 class MemoryFile(NamedTuple):
-    """One hub's file, the reader or author, and the trust of what they write."""
+    """The MEMORY.md of one hub, its reader or author, and the trust of what they write."""
 
     scope: Scope
     path: str
@@ -145,7 +145,7 @@ def _present(place: MemoryFile) -> str | None:
 
 
 class FileTooLarge(InvalidInput):
-    """The file would exceed its limit."""
+    """MEMORY.md would exceed its limit after an edit."""
 
 
 def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appended:
@@ -263,7 +263,8 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
 
 
 def tidy(place: MemoryFile, *, dry_run: bool) -> tuple[str, ...]:
-    """Merges sections of the same category; returns what was done, or why that was impossible."""
+    """Merges sections of MEMORY.md with the same category; returns what was done, or why that was
+    impossible."""
     if dry_run:
         with place.scope.core.store.read() as reader:
             document = joined(agreed_texts(reader, place.scope.hub_id) or {})
@@ -283,7 +284,7 @@ def tidy(place: MemoryFile, *, dry_run: bool) -> tuple[str, ...]:
 
 
 def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten:
-    """Replaces the text of the file, as a difference from what its author has seen."""
+    """Replaces the text of MEMORY.md, as a difference from what its author has seen."""
     if not text.strip():
         raise InvalidInput(
             "A rewrite with nothing in it would empty the memory, so nothing was changed.",
@@ -400,16 +401,16 @@ ANYBODY = ""
 
 
 def seen_by(store_reader: Reader, hub_id: str, reader: str) -> str | None:
-    """The file as this reader last saw it, read or in an injected block; None if that is
-    unknown."""
+    """The text of MEMORY.md as this reader last saw it, so that a rewrite is compared with that;
+    None if it is unknown."""
     rows = _rows(store_reader, hub_id)
     mine = [row for name, row in rows.items() if name in (reader, ANYBODY)]
     return max(mine)[1] if mine else None
 
 
 def note_seen(scope: Scope, reader: str, text: str) -> None:
-    """Records what a reader is shown. If the store cannot be written now, only this record is
-    lost."""
+    """Records the text of MEMORY.md that a reader is shown. If the store cannot be written now,
+    only this record is lost."""
     with scope.core.store.read() as store_reader:
         rows = _rows(store_reader, scope.hub_id)
     if reader in rows and rows[reader] == max(rows.values()) and rows[reader][1] == text:
@@ -423,7 +424,8 @@ def note_seen(scope: Scope, reader: str, text: str) -> None:
 
 
 def forget_seen(scope: Scope) -> None:
-    """Drops all records, because they may have text that is about to be purged."""
+    """Drops all records of texts that readers saw, because they may have text that is about to be
+    purged."""
     with scope.core.store.read() as store_reader:
         noted = [row for row in (_ROW, BEFORE) if store_reader.agreed(scope.hub_id, row)]
     if noted:

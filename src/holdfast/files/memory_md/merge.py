@@ -224,11 +224,11 @@ def together(reports: Sequence[SyncReport]) -> SyncReport:
 
 
 class ChangedMeanwhile(Exception):
-    """The file or the store changed while they were compared."""
+    """MEMORY.md or the store changed while they were compared."""
 
 
 class Snapshot(NamedTuple):
-    """The store as it was when the sync began."""
+    """The store as it was when the sync of MEMORY.md began."""
 
     token: Token
     ours: dict[str, Memory]
@@ -276,7 +276,7 @@ REMOVED = f"removed from {FILE_NAME}"
 
 
 class Voice(NamedTuple):
-    """The author of a change to the file: a person with an editor, by default."""
+    """The author of a change to MEMORY.md: a person with an editor, by default."""
 
     source: Source = "cli"
     trust: Trust = "user"
@@ -311,7 +311,7 @@ class Taken(NamedTuple):
 
 
 class StoreWriter:
-    """Applies changes of one hub's file to its store, in the name of one author."""
+    """Applies changes of a hub's MEMORY.md to its store, in the name of one author."""
 
     def __init__(self, scope: Scope, voice: Voice) -> None:
         self._scope = scope

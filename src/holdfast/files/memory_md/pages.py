@@ -63,7 +63,7 @@ def page_of(category: str) -> str | None:
 
 
 def category_of_page(name: str) -> str | None:
-    """The category of a page by its file name; None if it is not a page."""
+    """The category of a page beside MEMORY.md by its file name; None if it is not a page."""
     if not is_page_name(name):
         return None
     stem = name.removesuffix(".md")

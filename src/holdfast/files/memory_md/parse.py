@@ -140,7 +140,7 @@ _PROSE = re.compile(r" {0,3}(?![ \t|<>]|([-*_=])[ \t]*(\1[ \t]*)*\r?$)")
 
 
 def parse(text: str, *, whole: bool = False) -> Document:
-    """The blocks of a file; joined, they are the text.
+    """The blocks of MEMORY.md; joined, they are the text.
 
     In a file, a bullet outside a section and a paragraph without an id are a person's own. With
     `whole`, for text that is passed in as memory, they are items too.
@@ -149,7 +149,7 @@ def parse(text: str, *, whole: bool = False) -> Document:
 
 
 def parse_anew(text: str, *, whole: bool = False) -> Document:
-    """The same, without the cache."""
+    """The blocks of MEMORY.md, without the cache."""
     lines = lines_of(text)
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     blocks: list[Block] = []
@@ -397,7 +397,7 @@ _LAST_ALONE = re.compile(r"[ \t]*(```|~~~|[-*+][ \t]|#)|.*\|[ \t]*$")
 
 
 def item_text(content: str, memory_id: str, newline: str = "\n") -> str:
-    """A bullet with this content."""
+    """A bullet of MEMORY.md with this content."""
     first, *rest = escaped(content).split("\n")
     lines = [f"- {first}", *(f"  {line}" if line else "" for line in rest)]
     return _with_comment(lines, memory_id, newline)
@@ -431,7 +431,7 @@ def paragraph_text(content: str, memory_id: str, newline: str = "\n") -> str | N
 def rewritten(
     item: MarkdownItem, content: str, memory_id: str, newline: str = "\n"
 ) -> MarkdownItem:
-    """The item with other content, still a paragraph if it was one and can be."""
+    """The item of MEMORY.md with other content, still a paragraph if it was one and can be."""
     raw = None if item.bullet else paragraph_text(content, memory_id, newline)
     bullet = raw is None
     raw = raw or item_text(content, memory_id, newline)

@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 
 
 class FileText(NamedTuple):
-    """A file's text."""
+    """The text of an agent's file."""
 
     path: str
     text: str
 
 
 class Files:
-    """The commands, for one hub and one author."""
+    """The commands on an agent's files, for one hub and one author."""
 
     def __init__(self, kept: KeptFiles, author: Author) -> None:
         viewer = kept.scope.core.viewer
@@ -296,7 +296,7 @@ _QUOTED_CHARS = 500
 
 
 class Edited(NamedTuple):
-    """The new text, and the line (counted from 0) on which the change begins."""
+    """The new text of an agent's file, and the line (counted from 0) on which the change begins."""
 
     text: str
     line: int

@@ -39,7 +39,7 @@ _BLANK = "blank"
 
 
 class Author(NamedTuple):
-    """The author of a change, as stored in a memory."""
+    """The author of a change to an agent's file, as stored in a memory."""
 
     trust: Trust = "user"
     source: Source = "sdk"
@@ -50,7 +50,8 @@ BY_HAND = Author(source="import")
 
 
 class Base(NamedTuple):
-    """The last synced state: the memory, and the digest of the text; empty if there was no file."""
+    """The last synced state of an agent's file: the memory, and the digest of the text; empty if
+    there was no file."""
 
     memory_id: str
     digest: str
@@ -58,7 +59,8 @@ class Base(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The state of one path: the file, the memory at this path, and the base."""
+    """The state of one path of an agent's files: the file, the memory at this path, and the
+    base."""
 
     file: FileText | None
     memory: Memory | None
@@ -83,7 +85,7 @@ class Sides(NamedTuple):
 
 
 def wanted(memory: Memory | None) -> str | None:
-    """The text that the file of a memory should have; None if there should be no file."""
+    """The text that the agent's file of a memory should have; None if there should be no file."""
     if memory is None or memory.forgotten_at is not None or memory.boundary == "private":
         return None
     if memory.state == "archived" and memory.state_reason == REMOVED:

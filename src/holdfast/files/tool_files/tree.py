@@ -15,7 +15,8 @@ LEVELS_SHOWN = 2
 
 
 class Shown(NamedTuple):
-    """An entry of a folder view: its path below the folder, its size, and its type."""
+    """An entry in the listing of an agent's folder: its path below the folder, its size, and its
+    type."""
 
     path: str
     size_bytes: int
@@ -111,7 +112,7 @@ def _shown_in(folder: Folder, front: str, levels: int) -> Iterable[Shown]:
 
 
 def whole(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], FolderItem]]:
-    """An entry and all below it."""
+    """An agent's file or folder and all below it."""
     folder = reach(root, top[:-1])
     if folder is None:
         return
@@ -150,7 +151,7 @@ def refuse_taken(
 
 
 def refuse_crowd(root: Folder) -> None:
-    """Refuses to add an entry if there are too many."""
+    """Refuses to add an agent's file if there are too many."""
     for _ in below(root, (), most=FILES_MAX - 1):
         pass
 

@@ -100,7 +100,8 @@ def _merge_problem(step: Step, memories: Mapping[int, Memory], now: datetime) ->
 
 
 def survivor(step: Step, sources: Sequence[Memory]) -> Memory | None:
-    """Of the memories to merge, the one with the text of the step; None if the text is new."""
+    """Of the memories that a step of consolidation merges, the one with the text of the step; None
+    if the text is new."""
     said = words_key(step.text)
     return next((memory for memory in sources if words_key(memory.content) == said), None)
 
@@ -237,7 +238,7 @@ _LINE_CHARS = 4
 
 
 def size(memories: Iterable[Memory]) -> int:
-    """About how many characters these take in MEMORY.md."""
+    """About how many characters the memories of a step take in MEMORY.md."""
     return sum(len(memory.content) + _LINE_CHARS for memory in memories)
 
 

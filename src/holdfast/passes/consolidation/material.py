@@ -58,12 +58,12 @@ class Material(NamedTuple):
 
 
 def said_at(memory: Memory) -> datetime:
-    """When a memory was said, as a key to sort by."""
+    """When a memory that is consolidated was said, as a key to sort by."""
     return memory.said_at
 
 
 def origin_of(sources: Sequence[Memory]) -> dict[str, object]:
-    """The metadata of a derived memory."""
+    """The metadata of a memory that was made from others by consolidation."""
     newest = max(map(said_at, sources))
     return {MADE_FROM: [memory.id for memory in sources], SAID_AT: to_text(newest)}
 
@@ -73,7 +73,7 @@ def day_of(memory: Memory) -> date:
 
 
 def audience(memory: Memory) -> tuple[str, str]:
-    """The audience of a memory. Memories with different audiences are never combined."""
+    """The audience of a memory. Consolidation never combines memories with different audiences."""
     return memory.boundary, memory.audience
 
 

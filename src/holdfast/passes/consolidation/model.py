@@ -136,7 +136,8 @@ class _Hearing:
 
 
 def step_of(kind: str, arguments: dict[str, Any], material: Material) -> Step:
-    """The step that the arguments of a tool describe; raises InvalidInput if they describe none."""
+    """The step of consolidation that the model's arguments describe; raises InvalidInput if they
+    describe none."""
     if kind not in STEP_KINDS:
         raise InvalidInput(f"`{str(kind)[:40]}` is none of {', '.join(STEP_KINDS)}.")
     sources = arguments.get("sources")
@@ -185,7 +186,7 @@ def _number(value: Any, material: Material) -> int:
 
 
 def prompt_of(material: Material) -> str:
-    """Long-term memory, then the journals, newest day first."""
+    """The prompt for consolidation: long-term memory, then the journals, newest day first."""
     room = material.chars_max
     shown: list[Memory] = []
     for memory in sorted(material.long_term, key=lambda one: one.last_use, reverse=True):
@@ -226,7 +227,8 @@ _ANSWER_CHARS_MAX = 100_000
 
 
 def written_down(text: str) -> Iterable[dict[str, Any]]:
-    """The proposals in a JSON answer: a list of steps, or an object that has one."""
+    """The steps of consolidation in a model's JSON answer: a list of steps, or an object that has
+    one."""
     text = text[:_ANSWER_CHARS_MAX]
     fenced = _FENCED.search(text)
     try:

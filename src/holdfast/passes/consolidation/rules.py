@@ -90,7 +90,8 @@ def propose(material: Material) -> Proposed:
 
 
 def is_settled(step: Step, material: Material) -> bool:
-    """Whether a step was undone before, or removed from a plan, and so is not wanted."""
+    """Whether a step of consolidation was undone before, or removed from a plan, and so is not
+    wanted."""
     sources = frozenset(step.sources)
     return (step.kind, sources) in material.settled or sources <= material.declined
 
@@ -116,7 +117,7 @@ def once_each(steps: Iterable[Step], memories: Mapping[int, Memory]) -> list[Ste
 
 
 def touches(step: Step) -> tuple[int, ...]:
-    """The long-term memories that a step changes."""
+    """The long-term memories that a step of consolidation changes."""
     if step.kind == "promote":
         return () if step.replaces is None else (step.replaces,)
     return step.named
@@ -161,7 +162,7 @@ def _replaced(
 
 
 def may_replace(new: Memory, old: Memory, material: Material) -> str:
-    """The reason why a memory may not supersede another; empty if it may."""
+    """The reason why consolidation may not let one memory supersede another; empty if it may."""
     if old.pinned:
         return f"#{old.number} is pinned"
     if audience(new) != audience(old):
@@ -218,7 +219,8 @@ def _join_reworded(
 
 
 class Group(NamedTuple):
-    """Journal lines that say the same; the first is the one to quote."""
+    """Journal lines that say the same, for the rules of consolidation; the first is the one to
+    quote."""
 
     lines: tuple[Memory, ...]
 
@@ -236,7 +238,7 @@ class Group(NamedTuple):
 
 
 def grouped(lines: Iterable[Memory]) -> list[Group]:
-    """Groups lines that say the same, the most trusted and newest of each first."""
+    """Groups journal lines that say the same, the most trusted and newest of each first."""
     groups: dict[tuple[object, ...], list[Memory]] = {}
     for memory in lines:
         key = (words_key(memory.content), voice(memory))
@@ -324,7 +326,7 @@ def why_not_promoted(memory: Memory, material: Material) -> str:
 
 
 def weight(group: Group) -> tuple[int, tuple[str, ...]]:
-    """The points of a group, and the reasons for them."""
+    """The points of a group of journal lines towards promotion, and the reasons for them."""
     lines, best = group.lines, group.best
     points, why = 0, []
     days = len(group.days)

@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 
 
 class Applied(NamedTuple):
-    """The applied and the refused steps, the change set, and the differences in long-term
-    memory."""
+    """The applied and the refused steps of a consolidation, the change set, and the differences in
+    long-term memory."""
 
     done: tuple[Done, ...]
     refused: tuple[Refused, ...]
@@ -100,7 +100,7 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
 
 
 def look_over(scope: Scope, plan: Plan) -> tuple[Refused, ...]:
-    """The steps of a plan that would be refused now. Writes nothing."""
+    """The steps of a plan of consolidation that would be refused now. Writes nothing."""
     return tuple(_looked_over(scope, plan)[1])
 
 

@@ -50,7 +50,7 @@ class IndexedPassage:
 
 
 class HubContents:
-    """The contents of one hub."""
+    """The contents of one hub in the in-memory store."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub

@@ -24,14 +24,16 @@ _TRANSACTION_TIMEOUT_FROM = 170000
 
 
 def lock_number(name: str, hub_id: str) -> int:
-    """The number of a lock, from its name and hub. Two names with one number exclude each other."""
+    """The number of an advisory lock, from its name and hub. Two names with one number exclude each
+    other."""
     # Advisory locks take signed integers.
     return crc32(f"{name}\0{hub_id}".encode()) - 2**31
 
 
 @contextmanager
 def try_lock(connection: psycopg.Connection[Any], group: int, number: int) -> Iterator[bool]:
-    """Tries to take the lock and yields whether it did; it is held until the block ends."""
+    """Tries to take an advisory lock of PostgreSQL and yields whether it did; it is held until the
+    block ends."""
     limits = ["idle_in_transaction_session_timeout = 0"]
     if connection.info.server_version >= _TRANSACTION_TIMEOUT_FROM:
         limits.append("transaction_timeout = 0")

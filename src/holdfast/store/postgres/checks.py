@@ -187,7 +187,8 @@ _CHECKED_ROWS = {
 
 
 def problems(reader: PostgresReader) -> list[Problem]:
-    """All inconsistencies. Those of derived state are marked, because it can be rebuilt."""
+    """All inconsistencies of a PostgreSQL store. Those of derived state are marked, because it can
+    be rebuilt."""
     session = reader._session
     out: list[Problem] = []
     hubs = []
@@ -246,7 +247,7 @@ _SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
 
 
 def security_warnings(connection: psycopg.Connection[Any], address: str) -> tuple[str, ...]:
-    """A warning if the traffic could be read by others, with what to do about it."""
+    """A warning if the traffic to PostgreSQL could be read by others, with what to do about it."""
     found = _unencrypted(connection, address)
     return (found,) if found else ()
 
@@ -266,7 +267,7 @@ def _unencrypted(connection: psycopg.Connection[Any], address: str) -> str:
 
 
 def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:
-    """Missing extensions and pending migrations, one or two sentences for each."""
+    """Missing extensions of PostgreSQL and pending migrations, one or two sentences for each."""
     found = (missing_note(connection, address), _pending_migrations(connection, address))
     return [one for one in found if one]
 
@@ -290,7 +291,7 @@ _COVERED = rows.MEMORY_STORED[: -len(COUNTERS) - 2]
 
 
 def repair_memories(writer: PostgresWriter, hub_id: str) -> list[str]:
-    """Repairs what it can of one hub; a sentence for each memory that was."""
+    """Repairs what it can of one hub in PostgreSQL; a sentence for each memory that was."""
     session = writer._session
     hub = session.hub(hub_id)
     query = f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub_id = %(hub)s"

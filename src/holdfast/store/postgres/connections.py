@@ -122,7 +122,7 @@ def connect_to_stay(url: str) -> MonitoredConnection:
 
 
 def connect_patiently(url: str) -> MonitoredConnection:
-    """The same, with retries while the server restarts or fails over."""
+    """Connects to PostgreSQL with retries while the server restarts or fails over."""
     began = time.monotonic()
     for nap_s in backoff(RECONNECT_WAIT_S):
         try:
@@ -466,7 +466,7 @@ class Mark(NamedTuple):
 
 
 def backoff(wait_s: float) -> Iterator[float]:
-    """Pauses between attempts, until the time is up."""
+    """Pauses between attempts to connect to PostgreSQL, until the time is up."""
     return _BACKOFF.pauses(wait_s)
 
 
@@ -551,7 +551,7 @@ def _found(connection: Connection, mark: Mark, local: Sequence[str]) -> str:
 
 
 def in_doubt(address: str) -> ServerUnreachable:
-    """For a write with an unknown outcome."""
+    """The error for a write to PostgreSQL with an unknown outcome."""
     return ServerUnreachable(
         f"The connection to {address} was cut, or fell silent, while a write was being committed,"
         " and no server could be asked since; it is not known whether it was written.",
@@ -561,7 +561,8 @@ def in_doubt(address: str) -> ServerUnreachable:
 
 
 def not_replicated(address: str) -> ServerUnreachable:
-    """For a write that only the primary has, because its wait for standbys was stopped."""
+    """The error for a write that only the primary has, because its wait for standbys was
+    stopped."""
     return ServerUnreachable(
         f"{address} has written it, and was stopped while it waited for a standby; if that server"
         " is lost now, the write may be too.",

@@ -41,7 +41,7 @@ _NOTHING = "Nothing was written; try again."
 
 
 class NoAnswer(psycopg.OperationalError):
-    """No answer in time; `late` where the deadline of the caller has passed."""
+    """No answer of PostgreSQL in time; `late` where the deadline of the caller has passed."""
 
     late = False
 
@@ -421,7 +421,7 @@ def _refusal(error: psycopg.Error) -> str:
 
 
 def write_cancelled(error: psycopg.Error, address: str) -> DeadlineExceeded:
-    """For a write that the server cancelled: by a timeout, or by an administrator."""
+    """The error for a write that PostgreSQL cancelled: by a timeout, or by an administrator."""
     return DeadlineExceeded(
         f"The server of {address} stopped the write ({_message(error)}).",
         hint="Nothing was written. Where the server or the role has a statement_timeout, raise it;"
@@ -430,12 +430,12 @@ def write_cancelled(error: psycopg.Error, address: str) -> DeadlineExceeded:
 
 
 def transaction_failed() -> StoreError:
-    """For a write that continued after one of its statements had failed."""
+    """The error for a write that continued after one of its statements had failed in PostgreSQL."""
     return StoreError(_PASSED_OVER.message, hint=_PASSED_OVER.hint)
 
 
 def connection_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is lost, so that another may be tried."""
+    """Whether the connection to PostgreSQL is lost, so that another may be tried."""
     state = error.sqlstate or ""
     # 25P03 and 25P04: the server ended a session that was idle in a transaction, or took too long.
     gone = state.startswith(("08", "57P")) or state in ("25P03", "25P04") or node_lost(error)
@@ -459,7 +459,7 @@ def was_idle(error: psycopg.Error) -> bool:
 
 
 def is_coming_up(error: psycopg.Error) -> bool:
-    """Whether a server is up that will accept connections, or writes, in a moment."""
+    """Whether a PostgreSQL server is up that will accept connections, or writes, in a moment."""
     return re.search(_COMING_UP, str(error)) is not None
 
 
@@ -470,7 +470,7 @@ def connection_refused(error: psycopg.Error) -> bool:
 
 
 def is_timeout(error: psycopg.Error) -> bool:
-    """Whether no server answered at all."""
+    """Whether no PostgreSQL server answered at all."""
     waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not is_coming_up(error)
     return waited or isinstance(error, NoAnswer)
 

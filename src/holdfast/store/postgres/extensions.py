@@ -23,7 +23,7 @@ _STUCK = "5 minutes"
 
 
 class Node(NamedTuple):
-    """A node and its answer; `error` where it gave none."""
+    """A node of Citus and its answer; `error` where it gave none."""
 
     name: str
     error: str
@@ -46,7 +46,7 @@ def citus_version(connection: Connection) -> str:
 
 
 def is_worker(connection: Connection) -> bool:
-    """Whether this is a node of a cluster that is not its coordinator."""
+    """Whether this is a node of a Citus cluster that is not its coordinator."""
     return bool(citus_version(connection)) and _value(
         connection, "SELECT groupid FROM pg_catalog.pg_dist_local_group"
     ) not in (None, 0)

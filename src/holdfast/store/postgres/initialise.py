@@ -57,7 +57,7 @@ class Readiness(NamedTuple):
 
 
 def check_readiness(url: str, *, role: str = "") -> Readiness:
-    """Examines the database as the user of the URL, and for a role of programs."""
+    """Examines the PostgreSQL database as the user of the URL, and for a role of programs."""
     address = address_of(url)
     with translated(address), connect(complete(url)) as connection:
         server = _server(connection)
@@ -206,7 +206,7 @@ def _setting(connection: Connection, name: str) -> int:
 
 
 class Prepared(NamedTuple):
-    """The database as it is now, and warnings for its administrator."""
+    """The PostgreSQL database as it is now, and warnings for its administrator."""
 
     address: str
     offered: Offered
@@ -221,8 +221,8 @@ def initialise(
     role: str = "",
     report: Report = lambda what: None,
 ) -> Prepared:
-    """Creates the tables where they are missing, installs extensions, and grants rights to a
-    role."""
+    """Creates the tables in PostgreSQL where they are missing, installs extensions, and grants
+    rights to a role."""
     if citus and partitions is not None:
         raise InvalidSetting("On Citus the tables are spread over nodes, not parted.")
     address = address_of(url)
@@ -251,7 +251,7 @@ def initialise(
 
 
 def migrate(url: str, *, report: Report) -> Prepared:
-    """Runs all migrations, with the steps that they left for later."""
+    """Runs all migrations of PostgreSQL, with the steps that they left for later."""
     address = address_of(url)
     with translated(address):
         return Prepared(address, run_all(complete(url), address, report), ())

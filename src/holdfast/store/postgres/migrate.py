@@ -178,7 +178,7 @@ def run_all(url: str, address: str, report: Report) -> Offered:
 
 
 def refuse_unsupported(connection: Connection, address: str) -> None:
-    """Refuses a server that is too old, or a database that is not UTF-8."""
+    """Refuses a PostgreSQL server that is too old, or a database that is not UTF-8."""
     if connection.info.server_version < SERVER_FROM:
         found = connection.info.parameter_status("server_version")
         raise StoreError(
@@ -250,7 +250,7 @@ def pending_steps(connection: Connection) -> list[PendingStep]:
 
 
 def send(connection: Connection, statement: str, values: Any = None) -> psycopg.Cursor[Any]:
-    """Sends every statement of a change, so that tests can listen here."""
+    """Sends every statement of a migration, so that tests can listen here."""
     return connection.execute(statement, values)
 
 

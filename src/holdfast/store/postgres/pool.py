@@ -117,7 +117,7 @@ class MonitoredConnection(psycopg.Connection[Any]):
 def configured(
     connection: MonitoredConnection, greet: Callable[[MonitoredConnection], None]
 ) -> MonitoredConnection:
-    """The connection after its setup queries; closed where they fail."""
+    """The PostgreSQL connection after its setup queries; closed where they fail."""
     try:
         greet(connection)
     except BaseException:
@@ -159,7 +159,7 @@ class WaitLimits(NamedTuple):
 
 
 class Pool:
-    """Up to `size` connections to one server, opened on demand."""
+    """Up to `size` connections to one PostgreSQL server, opened on demand."""
 
     def __init__(
         self,

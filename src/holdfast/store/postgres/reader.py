@@ -422,7 +422,7 @@ class Rows(MemoriesReader, VectorsReader):
 
 
 class PostgresReader(Rows):
-    """One snapshot of the database."""
+    """One snapshot of the PostgreSQL database."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

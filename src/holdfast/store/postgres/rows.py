@@ -35,7 +35,8 @@ def memory_to_row(memory: Memory) -> list[Any]:
 
 
 def to_column(name: str, value: Any) -> Any:
-    """A field of a memory as its column holds it; a list as a tuple, which can be compared."""
+    """A field of a memory as its PostgreSQL column holds it; a list as a tuple, which can be
+    compared."""
     if value is None:
         return None
     if name in TIMES:
@@ -90,7 +91,7 @@ SEEN = " AND (m.boundary = ANY(%(viewer_sees)s) OR m.owner = %(viewer)s)"
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:
-    """The values of SEEN."""
+    """The values of SEEN, PostgreSQL's test of what a viewer may see."""
     if viewer is None:
         return {}
     # PostgreSQL stores no NUL, so an actor with one in its name owns nothing.
@@ -182,13 +183,15 @@ class PostgresFilterSql(FilterSql):
 
 
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
-    """The conditions (beginning with ' AND ', or empty) and their values."""
+    """The conditions of a filter for PostgreSQL (beginning with ' AND ', or empty) and their
+    values."""
     sql = PostgresFilterSql()
     return sql.where(wanted), sql.values
 
 
 def where_turns(wanted: Filter) -> str | None:
-    """The same for turns, with values that `where` gives too; None if no turn can count."""
+    """The conditions of a filter on turns for PostgreSQL, with values that `where` gives too; None
+    if no turn can count."""
     return PostgresFilterSql().where_turns(wanted)
 
 

@@ -96,7 +96,8 @@ def _enable_row_security(table: str) -> tuple[str, ...]:
 
 
 class View(NamedTuple):
-    """A search table, and the view through which it is read: the rows of the named hubs.
+    """A search table of PostgreSQL, and the view through which it is read: the rows of the named
+    hubs.
 
     A policy for reading would keep the search index from being used
     (docs/decisions/postgres-search.md); the planner joins the conditions of a plain view with those
@@ -142,7 +143,8 @@ RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
 
 
 class Column(NamedTuple):
-    """A column, in the order in which rows are written; `rest` is its default, key or rule."""
+    """A column of a table of PostgreSQL, in the order in which rows are written; `rest` is its
+    default, key or rule."""
 
     name: str
     type: str
@@ -476,7 +478,8 @@ def embeddings_table(halfvec: Halfvec) -> Table:
 
 
 class Index(NamedTuple):
-    """An index. `what` is what follows the name of the table: columns, kind, condition."""
+    """An index of PostgreSQL. `what` is what follows the name of the table: columns, kind,
+    condition."""
 
     name: str
     table: str
@@ -499,7 +502,8 @@ class Backfill(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A check constraint. It holds for new rows at once and is validated for the others later."""
+    """A check constraint of PostgreSQL. It holds for new rows at once and is validated for the
+    others later."""
 
     name: str
     table: str
@@ -576,5 +580,5 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def newest() -> int:
-    """The version that this Holdfast writes."""
+    """The version of PostgreSQL's tables that this Holdfast writes."""
     return MIGRATIONS[-1].version

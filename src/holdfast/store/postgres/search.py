@@ -42,7 +42,7 @@ _HASHES_MAX = 100_000
 
 
 def fitting_terms(hub: int, terms: Iterable[str]) -> list[str]:
-    """The distinct terms that fit into one row; the rest is left out."""
+    """The distinct terms that fit into one row of PostgreSQL; the rest is left out."""
     distinct = list(dict.fromkeys(terms))
     front_bytes = len(f"{hub}{_SEPARATOR}".encode()) + 4
     # No character takes more than four bytes, so most rows need no counting.
@@ -57,31 +57,32 @@ def fitting_terms(hub: int, terms: Iterable[str]) -> list[str]:
 
 
 def lexemes(hub: int, terms: Iterable[str]) -> list[str]:
-    """Terms that are known to fit, as lexemes."""
+    """Terms that are known to fit, as lexemes of PostgreSQL."""
     front = f"{hub}{_SEPARATOR}"
     return [front + term for term in terms]
 
 
 def term_of(lexeme: str) -> str:
-    """The term of a lexeme."""
+    """The term of a lexeme of PostgreSQL."""
     return lexeme.partition(_SEPARATOR)[2]
 
 
 def quoted(hub: int, term: str) -> str:
-    """The term as a tsquery operand; nothing in it is syntax."""
+    """The term as an operand of PostgreSQL's tsquery; nothing in it is syntax."""
     escaped = term.replace("\\", "\\\\").replace("'", "''")
     return f"'{hub}{_SEPARATOR}{escaped}'"
 
 
 def either(hub: int, terms: Iterable[str], prefixes: Iterable[str] = ()) -> str:
-    """A tsquery for any of these terms, or for words that begin with one of the prefixes."""
+    """A tsquery of PostgreSQL for any of these terms, or for words that begin with one of the
+    prefixes."""
     parts = [quoted(hub, term) for term in terms]
     parts += [f"{quoted(hub, front)}:*" for front in prefixes]
     return " | ".join(parts)
 
 
 def every(hub: int, terms: Iterable[str]) -> str:
-    """A tsquery for all of these terms."""
+    """A tsquery of PostgreSQL for all of these terms."""
     return " & ".join(quoted(hub, term) for term in dict.fromkeys(terms))
 
 

@@ -65,7 +65,7 @@ LISTENERS: list[Callable[[str], None]] = []
 
 
 class Session:
-    """Runs statements of readers and writers until the transaction ends."""
+    """Runs PostgreSQL statements of readers and writers until the transaction ends."""
 
     def __init__(
         self,

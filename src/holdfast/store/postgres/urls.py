@@ -51,7 +51,8 @@ _VALUES = {
 
 
 def address_of(url: str) -> str:
-    """The URL without its password, for messages; refuses one that cannot work."""
+    """The URL of a PostgreSQL server without its password, for messages; refuses one that cannot
+    work."""
     parts = _parts(url)
     _refuse_places(url, parts)
     _refuse_values(url)
@@ -184,7 +185,8 @@ _VARIABLES = {
 
 
 def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
-    """The URL with our defaults; `wanted` are those for a URL that names several servers."""
+    """The URL of a PostgreSQL server with our defaults; `wanted` are those for a URL that names
+    several servers."""
     given = conninfo.conninfo_to_dict(url)
     several = "," in str(given.get("host") or given.get("hostaddr") or "")
     defaults = {**_DEFAULTS, **wanted} if several else _DEFAULTS

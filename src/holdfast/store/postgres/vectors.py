@@ -219,7 +219,7 @@ def index_vectors(
 
 
 def unindex_hub(session: Session, hub: int) -> None:
-    """Removes a hub's rows from the index, where there is one."""
+    """Removes a hub's rows from PostgreSQL's index of vectors, where there is one."""
     there = session.value("SELECT to_regclass('embeddings') IS NOT NULL")
     if there:
         session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))

@@ -62,7 +62,7 @@ def _insert(table: Table) -> str:
 
 
 class Copier:
-    """Inserts rows in one transaction."""
+    """Inserts rows into PostgreSQL in one transaction, many at once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -140,7 +140,7 @@ def _grown(before: int, after: int) -> bool:
 
 
 class Counts:
-    """The changes of one transaction to the counts of a hub."""
+    """The changes of one PostgreSQL transaction to the counts of a hub."""
 
     def __init__(self) -> None:
         self.terms: Counter[str] = Counter()
@@ -284,7 +284,8 @@ class Owned(NamedTuple):
 
 
 class PendingRows:
-    """The rows by table, without the numbers that the server or another row assigns."""
+    """The rows that wait to be sent to PostgreSQL, by table, without the numbers that the server or
+    another row assigns."""
 
     def __init__(self) -> None:
         self.memories: list[Sequence[Any]] = []

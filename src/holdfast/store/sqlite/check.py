@@ -204,7 +204,8 @@ _OLDER_LOGS_MAX = 1_000_000
 
 
 def log_problems(connection: apsw.Connection, path: str) -> Iterator[Problem]:
-    """Reports a log with frames that should have been read but were not; at most one problem."""
+    """Reports a write-ahead log of SQLite with frames that should have been read but were not; at
+    most one problem."""
     log = f"{path}-wal"
     try:
         if os.path.getsize(log) < _HEADER.size + _FRAME.size:

@@ -152,7 +152,7 @@ def can_only_be_read(path: str) -> bool:
 
 
 def state_of(path: str) -> tuple[object, ...]:
-    """A value that changes whenever somebody writes to a file that is read without locks."""
+    """A value that changes whenever somebody writes to a SQLite file that is read without locks."""
     found: list[object] = []
     for name in (path, f"{path}-wal"):
         try:
@@ -164,7 +164,7 @@ def state_of(path: str) -> tuple[object, ...]:
 
 
 def refuse_older(connection: apsw.Connection, path: str) -> None:
-    """Refuses a file that needs a migration before it can be read."""
+    """Refuses a SQLite file that needs a migration before it can be read."""
     with translated(path):
         version = _version(connection, path)
     if version < newest():
@@ -225,7 +225,7 @@ def _retry_busy(act: Callable[[], object], wait_s: float) -> None:
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:
-    """Runs the migrations that the file lacks, each in its own transaction."""
+    """Runs the migrations that the SQLite file lacks, each in its own transaction."""
     with translated(path):
         if _version(connection, path) == newest():
             return
@@ -268,7 +268,7 @@ def _version(connection: apsw.Connection, path: str) -> int:
 
 @contextmanager
 def deadline(connection: apsw.Connection, seconds: float | None) -> Iterator[None]:
-    """Stops a read that takes longer than `seconds`."""
+    """Stops a read of SQLite that takes longer than `seconds`."""
     if seconds is None:
         yield
         return

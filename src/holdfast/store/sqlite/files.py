@@ -219,7 +219,7 @@ def _read_only(path: str) -> apsw.Connection:
 
 
 def rescue(path: str) -> Rescued:
-    """Copies the canonical tables into a new database, which replaces the damaged one.
+    """Copies the canonical tables of a damaged SQLite file into a new database, which replaces it.
 
     Used if canonical rows are damaged, or derived tables cannot be dropped. Raises StoreBusy if
     anybody else has the store open. The damaged file is kept, and rows that could not be copied are

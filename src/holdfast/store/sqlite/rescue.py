@@ -333,7 +333,7 @@ _SEQUENCE_MAX = 2**40
 
 
 class Damaged(NamedTuple):
-    """A row that was set aside, or replaced by an incomplete one."""
+    """A row of a damaged SQLite file that was set aside, or replaced by an incomplete one."""
 
     table: str
     key: Row

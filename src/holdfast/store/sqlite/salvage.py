@@ -144,14 +144,14 @@ _PROBES_AT_ONCE = 16_384
 
 
 class Unreadable(NamedTuple):
-    """A row that exists but cannot be read."""
+    """A row of a damaged SQLite file that exists but cannot be read."""
 
     key: Row
     error: str
 
 
 def checked_rows(connection: apsw.Connection, table: Table) -> Iterator[Row | Unreadable]:
-    """Every row of a table as `Table.checked` selects it."""
+    """Every row of a table of a damaged file as `Table.checked` selects it."""
     size = len(table.key)
     seen: set[Row] = set()
     try:
@@ -180,7 +180,8 @@ def checked_rows(connection: apsw.Connection, table: Table) -> Iterator[Row | Un
 
 
 def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, Any] | Unreadable]:
-    """Every row of a table, by column; unreadable ones as far as they can be read."""
+    """Every row of a table of a damaged file, by column; unreadable ones as far as they can be
+    read."""
     names = table.columns
     seen: set[Row] = set()
     try:
@@ -252,7 +253,7 @@ def _said(error: BaseException) -> str:
 
 
 def keys(connection: apsw.Connection, table: Table) -> list[Row]:
-    """The keys of all rows that the table or an index still has."""
+    """The keys of all rows that a table of a damaged file or its index still has."""
     columns = ", ".join(table.key)
     found: dict[Row, None] = {}
     ways = [f"SELECT {columns} FROM {table.name} NOT INDEXED"]
@@ -386,7 +387,7 @@ _JSON = {"tags": "[]", "metadata": "{}", "origin": None}
 
 
 def repaired(values: Values) -> Values:
-    """A memory's row with every impossible value replaced."""
+    """A memory's row of a damaged file with every impossible value replaced."""
     out = dict(values)
     for name in MEMORY_FIELDS:
         value = values.get(name)

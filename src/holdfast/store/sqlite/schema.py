@@ -253,7 +253,7 @@ MIGRATIONS: tuple[Migration, ...] = (Migration(1, "the first schema", CANONICAL 
 
 
 def newest() -> int:
-    """The version that this Holdfast writes."""
+    """The version of SQLite's tables that this Holdfast writes."""
     return MIGRATIONS[-1].version
 
 
@@ -307,7 +307,7 @@ def refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def drop_foreign(connection: apsw.Connection, path: str) -> None:
-    """Drops foreign objects from a copy, so that the copy can be restored."""
+    """Drops foreign objects from a copy of a SQLite file, so that the copy can be restored."""
     ours = _our_objects(connection)
     for kind in _DROP_ORDER:
         # Dropping a virtual table drops the tables that it consists of.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Asked by each reader and writer of a program, mostly of the same viewer.
 @lru_cache(maxsize=256)
 def seen(viewer: Viewer) -> str:
-    """The same test as Viewer.sees as SQL, with its values inlined."""
+    """The same test as Viewer.sees as SQL for SQLite, with its values inlined."""
     allowed = ", ".join(apsw.format_sql_value(boundary) for boundary in viewer.boundaries)
     return f"(m.boundary IN ({allowed}) OR m.owner = {apsw.format_sql_value(viewer.actor)})"
 
@@ -126,7 +126,7 @@ def _timeless(wanted: Filter) -> tuple[str, tuple[Any, ...]]:
 
 
 def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
-    """The conditions on turns and their bindings; None if no turn can match."""
+    """The conditions on turns for SQLite and their bindings; None if no turn can match."""
     if not wanted.turns:
         return None
     sql = SqliteFilterSql()
@@ -135,7 +135,7 @@ def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
 
 
 class SessionPart(SqlReader):
-    """Looks up the hub, runs statements, and applies the viewer's permissions.
+    """Looks up the hub, runs statements of SQLite, and applies the viewer's permissions.
 
     Lists of ids are passed as one JSON array, so that the statement is the same, and prepared once,
     however long the list is."""

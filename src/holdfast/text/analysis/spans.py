@@ -28,7 +28,7 @@ def line_start(text: str, offset: int) -> int | None:
 
 
 def blank(text: str, start: int, end: int) -> bool:
-    """Whether there are only white space and quotation marks between."""
+    """Whether there are only white space and quotation marks between two places of a text."""
     return not text[start:end].strip(" \t\r\n>")
 
 

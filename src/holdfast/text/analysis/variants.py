@@ -22,7 +22,7 @@ VARIANT_TERMS_MAX = 5
 
 
 class Row(NamedTuple):
-    """A row of the table: words for the same thing, and an example that needs them."""
+    """A row of the table of other words for the same thing, and an example that needs them."""
 
     variants: tuple[str, ...]
     question: str
@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The rows of the table."""
+    """The rows of the table of other spellings and abbreviations."""
     return tuple(
         Row(tuple(words.split(", ")), question, memory)
         for words, question, memory in read_table("analysis/variants.tsv")

@@ -31,7 +31,7 @@ class Question(NamedTuple):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """The questions in the order in which they are tried."""
+    """The questions whose short answers are captured, in the order in which they are tried."""
     return tuple(Question(*row) for row in read_table("capture/questions.txt"))
 
 

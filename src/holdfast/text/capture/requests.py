@@ -31,7 +31,7 @@ _LETTERS_MIN = 4
 
 
 def requested(folded: str) -> tuple[int, int] | None:
-    """Where what is to be remembered begins and ends in a sentence; None where nothing is asked."""
+    """The part of a sentence that a person asks to have remembered; None where nothing is asked."""
     if _NO_REQUEST.match(folded):
         return None
     for language in _LANGUAGES:
@@ -100,7 +100,7 @@ _WORDS_MIN, _WORDS_MAX = 2, 40
 
 
 def order_start(folded: str) -> int | None:
-    """The position of an order for the future in a sentence; None if there is none."""
+    """Where an order for the future begins in a sentence; None if there is none."""
     if not _WORDS_MIN <= folded.count(" ") + 1 <= _WORDS_MAX:
         return None
     asked = _PATTERNS["asked for"].match(folded)

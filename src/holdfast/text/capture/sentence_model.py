@@ -49,7 +49,8 @@ Vector: TypeAlias = Sequence[float]
 
 
 class Guess(NamedTuple):
-    """The likeliest kind other than 'none', and the probability that it is not 'none'."""
+    """The model's likeliest kind of a sentence other than 'none', and the probability that it is
+    not 'none'."""
 
     kind: str
     probability: float

@@ -107,7 +107,7 @@ class Rule(NamedTuple):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The rules in the order in which they are tried."""
+    """The rules for statements in the order in which they are tried."""
     return tuple(Rule(*row) for row in read_table("capture/rules.txt"))
 
 
@@ -163,7 +163,8 @@ _LAST_WORDS = tuple(
 def stated(
     clause: Clause, at: datetime | None, named: str, *, greeted: int | None
 ) -> Iterator[Captured]:
-    """The facts of a clause. `greeted` is where a greeting before it begins."""
+    """The facts that a person states in a clause. `greeted` is where a greeting before it
+    begins."""
     start = opening_end(clause.folded)
     folded, words = clause.folded[start:], clause.said[start:]
     if not named:

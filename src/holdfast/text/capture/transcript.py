@@ -54,7 +54,7 @@ class Said(NamedTuple):
 
 
 def said_in(text: str) -> Iterator[Said]:
-    """The turns of people, in order."""
+    """The turns of people in a transcript, in order."""
     last = ""
     for turn in chunk(text, content_type="transcript", tokens_max=TOKENS_MAX_HIGH):
         label = ""

@@ -67,7 +67,7 @@ _CONTRACTED = lazy(r"\b(?:(?:do|does|did|have|has|is|was|are|were|would|could|sh
 
 
 def third(verb: str) -> str:
-    """The form of a verb that goes with 'she', from the one that goes with 'I'."""
+    """The form of a verb in the third person, from the one that goes with 'I'."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     if verb in _WORDS["same"] or (verb.endswith("ed") and verb not in _WORDS["not past"]):
@@ -108,7 +108,7 @@ def finish(told: str) -> str:
 
 
 def as_said(words: str) -> str:
-    """The person's own words as a line of memory."""
+    """The person's own words as the wording of a memory."""
     return finish(words)
 
 
@@ -125,13 +125,13 @@ def dated(text: str, resolved: Resolved, at: datetime | None, *, in_words: bool 
 
 
 def in_own_words(words: str, at: datetime) -> str:
-    """The person's own words as a line of memory, with the date that it needs."""
+    """The person's own words as the wording of a memory, with the date that it needs."""
     found = resolve(words, at)
     return said_on(as_said(words), at) if found.dates else dated(as_said(words), found, at)
 
 
 def said_on(text: str, at: datetime) -> str:
-    """A line of memory with the day on which it was said."""
+    """The wording of a memory with the day on which it was said."""
     return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"
 
 
@@ -197,7 +197,7 @@ def _verb(folded: str, clause: str, subject: re.Match[str]) -> tuple[str, str]:
 
 
 def others(rest: str) -> str:
-    """The words for the speaker further on, as 'they'."""
+    """The words for the speaker further on, in the third person, as 'they'."""
     folded = fold(rest)
     edits: list[tuple[int, int, str]] = []
     for pattern, word in _OTHER_WORDS:

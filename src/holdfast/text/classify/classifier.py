@@ -225,7 +225,7 @@ class ClassifyRule(NamedTuple):
 
 @cache
 def rules() -> dict[str, tuple[ClassifyRule, ...]]:
-    """The table, by what is decided."""
+    """The table of rules of the classifier, by what is decided."""
     found: dict[str, list[ClassifyRule]] = {}
     for table, gives, sign, name, example, *cells in read_table("classify/rules.txt"):
         cues, inside, opening, pattern = ("" if cell == "-" else cell for cell in cells)

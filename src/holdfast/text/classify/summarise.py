@@ -81,7 +81,7 @@ def _shortened(sentence: str) -> str:
 
 
 def choose(found: Sequence[str], *, chars_max: int = SUMMARY_CHARS_MAX, each: int = 1) -> list[int]:
-    """The places of the sentences to keep, in order: as many as fit, and one at least.
+    """The places of the sentences to keep in a summary, in order: as many as fit, and one at least.
 
     `each` is what a sentence costs beyond its own characters, such as a space.
     """

@@ -146,7 +146,7 @@ Wants = Literal["", "in", "on"]
 
 
 class DateExpression(NamedTuple):
-    """A date, before the words around it are read.
+    """A date in words, before the words around it are read.
 
     `wants` is the preposition that it needs to be a date ('' for none), `shy` says that it is in
     lower case and also an ordinary word, and `of_year` resolves it again for another year.

@@ -61,7 +61,7 @@ class SelfStatement(NamedTuple):
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The rows of the table."""
+    """The rows of the table of what people say about themselves in other languages."""
     return tuple(Row(*cells) for cells in read_table("facts/about_oneself.txt"))
 
 

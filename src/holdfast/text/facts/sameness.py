@@ -94,7 +94,8 @@ def bare(text: str) -> Bare:
 
 
 def common(one: str, start: int, other: str) -> int:
-    """The number of characters of `one` from `start` that are the beginning of `other`."""
+    """How much two texts begin alike: the number of characters of `one` from `start` that are the
+    beginning of `other`."""
     length, step = 0, 64
     while True:
         piece = other[length : length + step]

@@ -77,7 +77,7 @@ _WITHOUT_QUOTE = r"(?i)cannot\b|nt\b"
 
 
 def long_forms(text: str) -> str:
-    """Straight quotes, and `don't` as `do not`."""
+    """A statement with straight quotes, and `don't` as `do not`."""
     if not text.isascii():
         text = text.translate(_STRAIGHT)
     # Letters of other scripts are equal to some of these in a pattern without regard to case.
@@ -186,7 +186,7 @@ _HELPERS = _WORDS["helpers"]
 
 
 def without_helpers(body: str) -> str:
-    """A body that begins with its verb."""
+    """The body of a statement, so that it begins with its verb."""
     words = body.split(" ")
     at = 0
     while at < len(words) - 1 and words[at].lower() in _HELPERS:
@@ -199,7 +199,7 @@ _SMALL = _WORDS["small"]
 
 
 def core_stems(body: str) -> list[str]:
-    """The stems of what is said, without denial, time and small words, in their order."""
+    """The stems of a statement, without denial, time and small words, in their order."""
     return list(_core_stems(body))
 
 

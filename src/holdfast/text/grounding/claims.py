@@ -43,7 +43,7 @@ def normalise_dislikes(text: str) -> str:
 
 
 def is_negated(text: str) -> bool:
-    """Whether a clause is negated."""
+    """Whether a clause of a claim or a turn is negated."""
     plain = normalise_dislikes(text)
     words = fold(plain)
     found = [word for word in re.findall(r"[^\W\d_]+", words) if word in NEGATORS]
@@ -55,7 +55,7 @@ def is_negated(text: str) -> bool:
 
 
 def is_ended(text: str) -> bool:
-    """Whether it says that something is over."""
+    """Whether a clause of a claim or a turn says that something is over."""
     return _PATTERNS["ended"].search(long_forms(text)) is not None
 
 
@@ -73,7 +73,8 @@ _SAME_CERTAINTY = {"plan": "will"}
 
 
 def same_certainty(part: ClaimPart, run: Sequence[Clause]) -> bool:
-    """Whether both are facts, or both are wishes or plans: a wish does not support a fact."""
+    """Whether a claim and a clause of the turn are both facts, or both wishes or plans: a wish does
+    not support a fact."""
     held = {_SAME_CERTAINTY.get(one, one) for unit in run for one in unit.supposed}
     return held == {_SAME_CERTAINTY.get(one, one) for one in part.supposed}
 
@@ -167,7 +168,7 @@ _HAVING = frozenset(["has", "have", "had", "owns", "own"])
 
 
 def same_subject(part: ClaimPart, run: Sequence[Clause], said: Sequence[str]) -> bool:
-    """Whether both are about the same person or thing."""
+    """Whether a claim and a clause of the turn are about the same person or thing."""
     there = run[0].subject
     if part.subject == "self":
         if there in ("self", ""):

@@ -98,7 +98,7 @@ def missing_kind(missing: Sequence[str], claim: str) -> str:
 
 
 def numbers_agree(claim: str, said: str) -> bool:
-    """Whether every number of the claim was said; of several, about the same thing."""
+    """Whether every number of a claim was said in the turn; of several, about the same thing."""
     wanted, given = numbers_in(fold(long_forms(claim))), numbers_in(fold(long_forms(said)))
     values = {number.value for number in given}
     if any(number.value not in values for number in wanted):
@@ -171,7 +171,8 @@ _DIRECTIONS = frozenset("from to into over than before after by instead with aga
 
 
 def same_direction(claim: Sequence[str], said: Sequence[str]) -> bool:
-    """'From A to B' is not 'from B to A', and 'A over B' is not 'B over A'."""
+    """Whether a claim has the direction of the turn: 'From A to B' is not 'from B to A', and 'A
+    over B' is not 'B over A'."""
     for at, word in enumerate(claim):
         if word not in _DIRECTIONS:
             continue
@@ -200,7 +201,7 @@ def _next_content_word(words: Sequence[str], at: int, step: int = 1) -> str:
 
 
 def limits_kept(claim: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether the claim keeps the limits of what was said."""
+    """Whether a claim keeps the limits of what was said in the turn."""
     limits = _LIMITERS.intersection(said)
     if "used" in said and "to" in said[said.index("used") + 1 : said.index("used") + 2]:
         return "used" in claim or "formerly" in claim or "previously" in claim
@@ -208,7 +209,7 @@ def limits_kept(claim: Sequence[str], said: Sequence[str]) -> bool:
 
 
 def same_tense(claim: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether the first verb of the claim has the tense in which it was said."""
+    """Whether the first verb of a claim has the tense in which it was said in the turn."""
     if not _same_copula_tense(claim, said):
         return False
     by_key: dict[str, set[str]] = {}

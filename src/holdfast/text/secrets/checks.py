@@ -67,7 +67,7 @@ _RUNS = lazy(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
 
 
 def is_example(secret: str) -> bool:
-    """Whether it is a placeholder or an example."""
+    """Whether the value of a secret is a placeholder or an example."""
     words = _EXAMPLE if len(secret) < _LONG_CHARS else _EXAMPLE_LONG
     return len(set(secret)) < _DISTINCT_MIN or words.search(secret) is not None
 
@@ -84,7 +84,8 @@ def entropy(text: str) -> float:
 
 
 def is_mixed(text: str) -> bool:
-    """Whether it looks drawn at random: letters and digits, one for another all the time."""
+    """Whether the value of a secret looks drawn at random: letters and digits, one for another all
+    the time."""
     if not (any(map(str.isdigit, text)) and any(map(str.isalpha, text))):
         return False
     kinds = [0 if c.isdigit() else 1 if c.islower() else 2 if c.isupper() else 3 for c in text]
@@ -158,7 +159,8 @@ def strength(value: str) -> Strength:
 
 
 def is_coined(value: str) -> bool:
-    """Whether it is strong, or words joined with a digit: `lime-4-tree`, `lime_tree4`."""
+    """Whether a value is a strong password, or words joined with a digit: `lime-4-tree`,
+    `lime_tree4`."""
     found = strength(value)
     joined = found is Strength.COINED and any(map(str.isdigit, value)) and not is_state(value)
     return found is Strength.STRONG or joined
@@ -208,7 +210,7 @@ def is_phrase(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """A token of a program: long and random."""
+    """Whether a value is a token of a program: long and random."""
     if len(value) < 16 or is_example(value) or is_reference(value) or _RUNS.search(value):
         return False
     return is_mixed(value)
@@ -236,7 +238,7 @@ def is_url_password(value: str) -> bool:
 
 
 def is_docker_auth(value: str) -> bool:
-    """A user and a password in base 64, or a token in their place."""
+    """Whether a value is a user and a password in base 64, or a token in their place."""
     return is_basic(value) or (len(value) >= 32 and is_mixed(value))
 
 
@@ -269,7 +271,7 @@ def is_chosen(value: str) -> bool:
 
 
 def is_cookie(value: str) -> bool:
-    """The value of a session: long and random, or signed."""
+    """Whether a value is that of a session: long and random, or signed."""
     return (
         len(value) >= 16
         and not is_example(value)

@@ -194,7 +194,7 @@ _ROWS_MAX = 200
 
 
 def find_columns(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator[Span]:
-    """The cells under a heading such as `password`, in tables of markdown, CSV and tabs."""
+    """Finds the secrets under a heading such as `password`, in tables of markdown, CSV and tabs."""
     if "\n" not in low or not any(delimiter in low for delimiter in _DELIMITERS):
         return
     # A heading is a line with one of the cues and a delimiter.

@@ -38,7 +38,8 @@ def find_answer(question: str, answer: str) -> list[Span]:
 
 
 def find_after_question(text: str, low: str, place: Place) -> Span | None:
-    """'Password for the printer? It's …', and a question with its answer on the next line."""
+    """Finds a secret after a question: 'Password for the printer? It's …', and a question with its
+    answer on the next line."""
     match = _QUESTION_BEHIND.match(text, place.end)
     if match is None:
         return None
@@ -313,7 +314,8 @@ _LINE = lazy(r"[^\n\"|<>]{8,100}")
 
 
 def phrase_to_line_end(text: str, at: int, noun: Noun) -> Span | None:
-    """Several words to the end of a line, where the noun calls for them: 'passphrase: …'."""
+    """Finds a secret of several words to the end of a line, where the noun calls for them:
+    'passphrase: …'."""
     if "phrase" not in noun.text:
         return None
     line = _LINE.match(text, at)

@@ -100,7 +100,7 @@ _EXTRA_MAX = 3
 
 
 def by_negation(now: Statement, then: Statement) -> Verdict | None:
-    """By a negation, an end, or a return."""
+    """Compares statements of which one denies, ends or resumes what the other says."""
     if now.owned != then.owned or _stops_a_thing(now) or _stops_a_thing(then):
         return None
     new, denied = _stance(now)
@@ -151,7 +151,7 @@ def _state_of(said: Statement) -> tuple[str, str] | None:
 
 
 def by_state(now: Statement, then: Statement) -> Verdict | None:
-    """By opposite states: it was off and is on."""
+    """Compares statements of opposite states: it was off and is on."""
     new = _state_of(now)
     old = new and _state_of(then)
     if new is None or old is None or attribute_key(new[0]) != attribute_key(old[0]):

@@ -71,7 +71,7 @@ _OF_IT = lazy(
 
 
 def by_ending(now: Statement, then: Statement) -> Verdict | None:
-    """By an event after which the older statement no longer holds."""
+    """Compares by an event that ends something, after which the older statement no longer holds."""
     for one, what in _matching_endings(now.body):
         older = one.older.match(then.body)
         if older is None:
@@ -148,7 +148,8 @@ _BESIDE = lazy(r"(?i)(?:,| (?:with|in|at|on|by|from|every|once|twice|\w+ times)\
 
 
 def by_duration(now: Statement, then: Statement) -> Verdict | None:
-    """By how long the same has been going on; what else the older one says of it is kept."""
+    """Compares statements of how long the same has been going on; what else the older one says of
+    it is kept."""
     new, old = _lasting(now), _lasting(then)
     if new is None or old is None or new[1] == old[1] or now.owned != then.owned:
         return None
@@ -186,7 +187,8 @@ def kind_of(tool: str) -> str:
 
 
 def by_kind(now: Statement, then: Statement) -> Verdict | None:
-    """By a change to another tool of its kind: 'Switched to Firefox' after 'Uses Chrome'."""
+    """Compares by a change to another tool of its kind: 'Switched to Firefox' after 'Uses
+    Chrome'."""
     if not now.begun or now.denied or then.denied:
         return None
     for new in filled(now):

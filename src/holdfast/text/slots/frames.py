@@ -63,7 +63,8 @@ _PREPOSITIONS = frozenset(["at", "to", "on", "by", "until", "for"])
 
 
 class Difference(NamedTuple):
-    """The one place in which two statements differ: what is before it, and what is in it."""
+    """The one place in which two compared statements differ: what is before it, and what is in
+    it."""
 
     before: tuple[str, ...]
     new: tuple[str, ...]
@@ -72,7 +73,7 @@ class Difference(NamedTuple):
 
 
 def by_frame(now: Statement, then: Statement) -> Verdict | None:
-    """By the same words around another value."""
+    """Compares statements that have the same words around another value."""
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
         return None
     found = difference(now.body, then.body)
@@ -95,7 +96,8 @@ _TIMED = lazy(r"(?:at )?(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m|noon|midnight)")
 
 
 def by_old_value(now: Statement, then: Statement) -> Verdict | None:
-    """By naming the value that no longer holds: 'The line length is 120, not 88'."""
+    """Compares statements where the new one names the value that no longer holds: 'The line length
+    is 120, not 88'."""
     said = _with_old_value(now.body)
     if said is None or then.denied or now.owned != then.owned:
         return None
@@ -203,7 +205,8 @@ _VALUE = lazy(r"\d|@|://|noon|midnight|/|www")
 
 
 def difference(new: str, old: str) -> Difference | None:
-    """The place in which two bodies differ; None where they differ in several, or in too much."""
+    """The place in which the bodies of two statements differ; None where they differ in several, or
+    in too much."""
     one, two = _tokens(new), _tokens(old)
     shorter = min(len(one), len(two))
     front = 0
@@ -276,7 +279,7 @@ _YEAR = r"(?:19|20)\d\d"
 
 
 def by_number(now: Statement, then: Statement) -> Verdict | None:
-    """By the same sentence with another number."""
+    """Compares statements that differ in one number."""
     if (now.denied, now.owned) != (then.denied, then.owned):
         return None
     new, old = _amount_tokens(now.body), _amount_tokens(then.body)
@@ -377,7 +380,8 @@ _LIST_KEYS = _WORDS["list keys"]
 
 
 def by_key(now: Statement, then: Statement) -> Verdict | None:
-    """By two values of the same key, or by a value that was given up for another."""
+    """Compares statements with two values of the same key, or with a value that was given up for
+    another."""
     if (given_up := _by_given_up(now, then)) is not None:
         return given_up
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:

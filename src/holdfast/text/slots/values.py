@@ -49,7 +49,7 @@ def without_when(text: str) -> str:
 
 @cache
 def rules() -> tuple[SlotRule, ...]:
-    """The rows of the table."""
+    """The rows of the table of slots."""
     return tuple(
         SlotRule(
             *(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs)),
@@ -61,7 +61,7 @@ def rules() -> tuple[SlotRule, ...]:
 
 @cache
 def compiled(rule: SlotRule) -> re.Pattern[str]:
-    """The pattern of a rule, compiled when it is first needed."""
+    """The pattern of a rule of a slot, compiled when it is first needed."""
     return re.compile(rf"(?i)(?:{rule.pattern})\Z")
 
 
@@ -476,7 +476,7 @@ def _fills_changing_slot(said: Statement) -> bool:
 
 
 def by_relative(now: Statement, then: Statement) -> Verdict | None:
-    """By a slot of the same relative."""
+    """Compares statements about the same relative by the slots that both fill."""
     if not (now.owned and then.owned):
         return None
     new, old = re.match(_RELATIVE, now.body), re.match(_RELATIVE, then.body)
