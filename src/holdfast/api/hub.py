@@ -18,7 +18,6 @@ from holdfast.api.operation import (
     STREAMS_ARE_LOCAL,
     UPKEEP_IS_LOCAL,
     Follow,
-    Operation,
     reads,
     writes,
 )
@@ -28,11 +27,12 @@ from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput, NotFound
-from holdfast.files import is_kept_in_files
+from holdfast.files import hub_path, is_kept_in_files
 from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.api.arguments import MemoryChanges, MemoryFields
+    from holdfast.api.operation import Call
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.hub import Hub, PersonName, Statistics
     from holdfast.domain.memory import Draft, Memory, Source, Trust
@@ -103,15 +103,9 @@ class HubMemory:
         self._syncing: set[int] = set()
         self._owner_hub: Self | None = None
 
-    def _perform(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Any:
+    def _perform(self, call: Call) -> Any:
         """Runs an operation according to its declaration. A remote hub overrides this."""
-        return perform(self, operation, method, args, values)
+        return perform(self, call)
 
     @property
     def _file_owner(self) -> PersonName:
@@ -163,14 +157,12 @@ class HubMemory:
     @property
     def folder(self) -> str:
         """The folder of the hub's files. It is created when the first file is written."""
-        from holdfast.files import hub_path
-
         return hub_path(self.home, self.info.name)
 
     @property
     def memory_md(self) -> str:
         """The path of the hub's MEMORY.md, which `sync` creates."""
-        return os.path.join(self.home, "hubs", self.info.name, "MEMORY.md")
+        return os.path.join(self.folder, "MEMORY.md")
 
     def _look_up(self) -> None:
         """Reloads the hub's name. It may have been renamed or deleted since this object was made,
@@ -811,7 +803,7 @@ class HubMemory:
         notes = follow.remove_files_of_purged(self._kept_files, kept)
         if self._file_sync is not None:
             self._file_sync.note(notes)
-        if not is_kept_in_files(os.path.dirname(self.memory_md)):
+        if not is_kept_in_files(self.home, self.info.name):
             # With synced files, the freed pages are cleared after those files were written.
             engine.edit.clear_purged(self.core, PURGED)
         return receipts

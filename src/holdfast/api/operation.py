@@ -184,9 +184,23 @@ def check_limits(operation: Operation, values: Mapping[str, Any]) -> None:
             )
 
 
-def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
-    """Whether an argument can be iterated only once, so that a retry would find it empty."""
-    return any(isinstance(one, Iterator) for one in (*args, *values.values()))
+class Call(NamedTuple):
+    """One call of an operation: its declaration, the method that does the work, and the
+    arguments."""
+
+    operation: Operation
+    method: Callable[..., Any]
+    args: tuple[Any, ...]
+    values: dict[str, Any]
+
+    @property
+    def has_iterator(self) -> bool:
+        """Whether an argument can be iterated only once, so that a retry would find it empty."""
+        return any(isinstance(one, Iterator) for one in (*self.args, *self.values.values()))
+
+    def run(self, hub: Any) -> Any:
+        """Does the work on a hub, or on the people of a place."""
+        return self.method(hub, *self.args, **self.values)
 
 
 def _declaring(
@@ -204,7 +218,7 @@ def _declaring(
         @wraps(method)
         def perform(self: Any, *args: Any, **values: Any) -> Any:
             check_arguments(checks, args, values)
-            return self._perform(declared, method, args, values)
+            return self._perform(Call(declared, method, args, values))
 
         perform.__operation__ = declared  # type: ignore[attr-defined]
         return cast("Callable[P, R]", perform)

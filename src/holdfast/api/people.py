@@ -9,12 +9,12 @@ them to a server.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
-from holdfast.api.operation import Follow, Operation, reads, writes
+from holdfast.api.operation import Call, Follow, reads, writes
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import names
@@ -58,15 +58,9 @@ class People:
         """The caller. A client has none: its server looks up the key."""
         raise NotImplementedError
 
-    def _perform(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Any:
+    def _perform(self, call: Call) -> Any:
         """Runs an operation. A client overrides this and sends it to its server."""
-        return method(self, *args, **values)
+        return call.run(self)
 
     # Organisations and teams
 

@@ -15,15 +15,16 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast import engine
-from holdfast.api.operation import Follow, Operation, has_iterator, operation_of
+from holdfast.api.operation import Follow, Operation, operation_of
 from holdfast.engine.quiet import CALL_S, QUIET_S
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.engine.writing.redacting_store import COMMITS
 from holdfast.errors import StoreError
-from holdfast.files import hub_path, is_kept_in_files
+from holdfast.files import is_kept_in_files
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
+    from holdfast.api.operation import Call
     from holdfast.files.file_sync import FileSync
 
 T = TypeVar("T")
@@ -41,51 +42,30 @@ _RETRY_PAUSE_S = 0.05
 PURGED = "What was purged is gone"
 
 
-def perform(
-    hub: HubMemory,
-    operation: Operation,
-    method: Callable[..., Any],
-    args: tuple[Any, ...],
-    values: dict[str, Any],
-) -> Any:
+def perform(hub: HubMemory, call: Call) -> Any:
     """Runs an operation and returns its result."""
+    operation = call.operation
     if operation.stream and operation.writes:
-        return _stream(hub, operation, method, args, values)
+        return _stream(hub, call)
     hub.core.note_call(CALL_S)
     try:
-        return _performed(hub, operation, method, args, values)
+        if not operation.retry or call.has_iterator:
+            return _with_sync(hub, call)
+        return retried(lambda: _with_sync(hub, call), writes=operation.writes)
     finally:
         hub.core.note_call(QUIET_S)
 
 
-def _performed(
-    hub: HubMemory,
-    operation: Operation,
-    method: Callable[..., Any],
-    args: tuple[Any, ...],
-    values: dict[str, Any],
-) -> Any:
-
-    def run() -> Any:
-        if not operation.sync:
-            return method(hub, *args, **values)
-        with synced(hub, operation):
-            return method(hub, *args, **values)
-
-    if not operation.retry or has_iterator(args, values):
-        return run()
-    return retried(run, writes=operation.writes)
+def _with_sync(hub: HubMemory, call: Call) -> Any:
+    if not call.operation.sync:
+        return call.run(hub)
+    with synced(hub, call.operation):
+        return call.run(hub)
 
 
-def _stream(
-    hub: HubMemory,
-    operation: Operation,
-    method: Callable[..., Any],
-    args: tuple[Any, ...],
-    values: dict[str, Any],
-) -> Iterator[Any]:
-    with synced(hub, operation):
-        yield from method(hub, *args, **values)
+def _stream(hub: HubMemory, call: Call) -> Iterator[Any]:
+    with synced(hub, call.operation):
+        yield from call.run(hub)
 
 
 def retried(work: Callable[[], T], *, writes: bool = False) -> T:
@@ -153,7 +133,7 @@ def _with_files(hub: HubMemory) -> HubMemory | None:
 
 
 def _has_files(hub: HubMemory) -> bool:
-    return is_kept_in_files(hub_path(hub.home, hub.info.name))
+    return is_kept_in_files(hub.home, hub.info.name)
 
 
 def _read_edits(hub: HubMemory, sync: FileSync) -> None:

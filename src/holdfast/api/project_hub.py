@@ -20,7 +20,7 @@ from holdfast.errors import Conflict, InvalidInput, NotFound
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.api.operation import Operation
+    from holdfast.api.operation import Call
     from holdfast.domain.change import Change, Receipt
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
@@ -47,21 +47,12 @@ def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
     return own.id != project.id and own.owner == project.owner and core.permit is None
 
 
-class _Call:
+class _CombinedCall:
     """A call of an operation that may concern the project's hub, the personal hub, or both."""
 
-    def __init__(
-        self,
-        hub: ProjectHub,
-        own: HubMemory,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> None:
-        self._hub, self.own = hub, own
-        self.operation, self._method = operation, method
-        self.args, self.values = args, values
+    def __init__(self, hub: ProjectHub, own: HubMemory, call: Call) -> None:
+        self._hub, self.own, self.call = hub, own, call
+        self.args, self.values = call.args, call.values
 
     @property
     def named(self) -> list[Reference]:
@@ -70,20 +61,20 @@ class _Call:
         first = self.args[0] if self.args else by_name
         return [first] if isinstance(first, str | int) else list(first or ())
 
-    def with_list(self) -> _Call:
+    def with_list(self) -> _CombinedCall:
         """The same call with its references in a list, which can be iterated twice."""
         values = {name: value for name, value in self.values.items() if name != "references"}
         args = (self.named, *self.args[1:])
-        return _Call(self._hub, self.own, self.operation, self._method, args, values)
+        return _CombinedCall(self._hub, self.own, self.call._replace(args=args, values=values))
 
     def here(self) -> Any:
         """Runs the operation on the project's hub."""
-        return HubMemory._perform(self._hub, self.operation, self._method, self.args, self.values)
+        return HubMemory._perform(self._hub, self.call)
 
     def there(self, *args: Any) -> Any:
         """Runs the operation on the personal hub, with these positional arguments if any are
         given."""
-        return getattr(self.own, self.operation.name)(*(args or self.args), **self.values)
+        return getattr(self.own, self.call.operation.name)(*(args or self.args), **self.values)
 
     def by_reference(self) -> Any:
         """Picks the hub by the reference: a number belongs to the project; `default#12`, an id or a
@@ -143,28 +134,23 @@ class ProjectHub(HubMemory):
     def scope(self) -> Scope:
         return super().scope._replace(beside="" if self.own is None else self.own.id)
 
-    def _perform(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Any:
-        takes_folder = "folder" in (method.__kwdefaults__ or {})
-        if takes_folder and values.get("folder") is None and self.place:
-            values = {**values, "folder": self.place}
+    def _perform(self, call: Call) -> Any:
+        takes_folder = "folder" in (call.method.__kwdefaults__ or {})
+        if takes_folder and call.values.get("folder") is None and self.place:
+            call = call._replace(values={**call.values, "folder": self.place})
         own = self.own
         if own is None:
-            return HubMemory._perform(self, operation, method, args, values)
-        call = _Call(self, own, operation, method, args, values)
-        joined = getattr(self, f"_on_{operation.name}", None)
-        if joined is not None:
-            return joined(call)
-        if operation.name in _BY_REFERENCE:
-            return call.by_reference()
-        if operation.name in _BY_REFERENCES:
-            return call.by_references()
-        return call.here()
+            return HubMemory._perform(self, call)
+        combined = _CombinedCall(self, own, call)
+        name = call.operation.name
+        run = getattr(self, f"_on_{name}", None)
+        if run is not None:
+            return run(combined)
+        if name in _BY_REFERENCE:
+            return combined.by_reference()
+        if name in _BY_REFERENCES:
+            return combined.by_references()
+        return combined.here()
 
     def hub_of(self, memory: Memory | Turn) -> HubMemory:
         """The hub that a memory or a turn belongs to."""
@@ -177,13 +163,11 @@ class ProjectHub(HubMemory):
 
     # Operations on both hubs
 
-    def _on_context(self, call: _Call) -> str | Context:
-        performed: str | Context = HubMemory._perform(
-            self, call.operation, _context, call.args, call.values
-        )
+    def _on_context(self, call: _CombinedCall) -> str | Context:
+        performed: str | Context = HubMemory._perform(self, call.call._replace(method=_context))
         return performed
 
-    def _on_recall(self, call: _Call) -> Recalled:
+    def _on_recall(self, call: _CombinedCall) -> Recalled:
         """Merges the hits of both hubs by score."""
         ours: Recalled = call.here()
         theirs: Recalled = call.there()
@@ -220,18 +204,18 @@ class ProjectHub(HubMemory):
         joined.left_out = [*ours.left_out, *theirs.left_out]
         return joined
 
-    def _on_remember(self, call: _Call) -> Any:
+    def _on_remember(self, call: _CombinedCall) -> Any:
         content = {"content": call.args[0]} if call.args else {}
         return call.there() if _is_own(self, {**call.values, **content}) else call.here()
 
-    def _on_remember_many(self, call: _Call) -> Any:
+    def _on_remember_many(self, call: _CombinedCall) -> Any:
         """A single memory goes to the hub it is about; several are one change set of the project's
         hub."""
         items = call.args[0] if call.args else None
         one = items[0] if isinstance(items, list) and len(items) == 1 else None
         return call.there() if isinstance(one, dict) and _is_own(self, one) else call.here()
 
-    def _on_observe_turn(self, call: _Call) -> Observed:
+    def _on_observe_turn(self, call: _CombinedCall) -> Observed:
         """Logs the whole turn in the project's hub and captures what the person said about
         themselves in the personal hub only. If others can read the project's hub, its log gets only
         the part about the project; the reply, which may repeat the rest, then goes to the personal
@@ -299,7 +283,7 @@ class ProjectHub(HubMemory):
             self.scope, self.own.scope, session=session, turn=turn, at=at
         )
 
-    def _on_flush(self, call: _Call) -> Flushed:
+    def _on_flush(self, call: _CombinedCall) -> Flushed:
         """Captures what the person said about themselves in the personal hub, and the rest here."""
         given = dict(zip(("messages",), call.args, strict=False)) | call.values
         messages = given.get("messages")
@@ -308,9 +292,9 @@ class ProjectHub(HubMemory):
             given["messages"] = list(messages)
 
         def flushed(hub: HubMemory, about: About | None) -> Flushed:
-            performed: Flushed = HubMemory._perform(
-                hub, call.operation, _flush, (), {**given, "about": about}
-            )
+            values = {**given, "about": about}
+            part = call.call._replace(method=_flush, args=(), values=values)
+            performed: Flushed = HubMemory._perform(hub, part)
             return performed
 
         # The personal log belongs to the personal hub as a whole.
@@ -318,7 +302,7 @@ class ProjectHub(HubMemory):
         ours = flushed(self, "project")
         return ours._replace(noted=(*theirs.noted, *ours.noted), note=ours.note or theirs.note)
 
-    def _on_log_turn(self, call: _Call) -> Any:
+    def _on_log_turn(self, call: _CombinedCall) -> Any:
         """If others can read this hub, what the person says about themselves is logged in the
         personal hub instead."""
         from holdfast.text.facts.statements import parts_of, said_about
@@ -344,7 +328,7 @@ class ProjectHub(HubMemory):
         mine = call.own.log_turn(**{**given, "content": personal})
         return _without_own(self).log_turn(**{**given, "content": rest}) if rest else mine
 
-    def _on_traces(self, call: _Call) -> Traces:
+    def _on_traces(self, call: _CombinedCall) -> Traces:
         call = call.with_list()
         try:
             found: Traces = call.by_references()
@@ -353,18 +337,18 @@ class ProjectHub(HubMemory):
             found = call.there()
         return found._replace(turns=(*found.turns, *self._turns_saying(call.named)))
 
-    def _on_purge(self, call: _Call) -> Receipt:
+    def _on_purge(self, call: _CombinedCall) -> Receipt:
         self._drop_turns(call)
         receipt: Receipt = call.by_reference()
         return receipt
 
-    def _on_purge_many(self, call: _Call) -> list[Receipt]:
+    def _on_purge_many(self, call: _CombinedCall) -> list[Receipt]:
         call = call.with_list()
         self._drop_turns(call)
         receipts: list[Receipt] = call.by_references()
         return receipts
 
-    def _drop_turns(self, call: _Call) -> None:
+    def _drop_turns(self, call: _CombinedCall) -> None:
         """Removes the project's turns that contain the words of personal memories which are about
         to be purged everywhere. Afterwards nothing would say which turns those are."""
         from holdfast.engine.log.forget_turns import drop_turns_saying
@@ -386,7 +370,7 @@ class ProjectHub(HubMemory):
         found = [self.find(one) for one in references]
         return [one for one in found if self.hub_of(one) is not self]
 
-    def _on_forget_last(self, call: _Call) -> list[Memory]:
+    def _on_forget_last(self, call: _CombinedCall) -> list[Memory]:
         """The last message may have been captured in both hubs: partly about the project, partly
         about the person."""
         from holdfast.engine.log.forget_turns import made_last
@@ -399,7 +383,7 @@ class ProjectHub(HubMemory):
                 gone += forget()
         return gone
 
-    def _on_forget_turns(self, call: _Call) -> ForgottenTurns:
+    def _on_forget_turns(self, call: _CombinedCall) -> ForgottenTurns:
         """Also deletes the parts of these turns in the personal log, with the memories made of
         them."""
         from holdfast.engine.log.forget_turns import parts_beside
@@ -425,7 +409,7 @@ class ProjectHub(HubMemory):
         turns = sorted([*theirs.turns, *ours.turns], key=lambda turn: turn.at)
         return found._replace(total=ours.total + theirs.total, turns=tuple(turns))
 
-    def _on_undo(self, call: _Call) -> Undone:
+    def _on_undo(self, call: _CombinedCall) -> Undone:
         """Undoes the last change set of either hub, or the one named, in whichever hub it is."""
         from holdfast.engine.history import last_change
 
@@ -444,7 +428,7 @@ class ProjectHub(HubMemory):
         undone = call.there() if newer else call.here()
         return undone  # noqa: RET504  gives it the declared type
 
-    def _on_changes(self, call: _Call) -> list[Change]:
+    def _on_changes(self, call: _CombinedCall) -> list[Change]:
         """Merges the change sets of both hubs, newest first: the order in which `undo` takes
         them."""
         from holdfast.engine.history import changes_before
@@ -463,7 +447,7 @@ class ProjectHub(HubMemory):
         newest = sorted(each.values(), key=lambda one: (one.at, one.id), reverse=True)
         return newest[:limit]
 
-    def _on_touched(self, call: _Call) -> dict[str, list[Memory]]:
+    def _on_touched(self, call: _CombinedCall) -> dict[str, list[Memory]]:
         ours, theirs = call.here(), call.there()
         return {change: [*ours[change], *theirs[change]] for change in ours}
 

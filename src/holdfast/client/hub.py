@@ -16,6 +16,7 @@ from holdfast.api.arguments import to_draft
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import (
     FILES_ARE_LOCAL,
+    Call,
     Operation,
     check_limits,
     operation_of,
@@ -78,18 +79,11 @@ class RemoteHub(HubMemory):
 
     # How an operation is sent
 
-    def _perform(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Any:
-        given = wire.bind(method, args, values)
-        prepared = getattr(self, f"_on_{operation.name}", None)
-        if prepared is not None:
-            return prepared(_Call(self, operation, method), given)
-        return _Call(self, operation, method)(given)
+    def _perform(self, call: Call) -> Any:
+        given = wire.bind(call.method, call.args, call.values)
+        send = _RemoteOperation(self, call.operation, call.method)
+        prepared = getattr(self, f"_on_{call.operation.name}", None)
+        return send(given) if prepared is None else prepared(send, given)
 
     def _note_redacted(self, counts: Mapping[str, int]) -> None:
         mine: dict[str, int] = getattr(self._mine, "redacted", {})
@@ -99,98 +93,98 @@ class RemoteHub(HubMemory):
 
     # What is prepared here
 
-    def _on_remember_draft(self, call: _Call, given: dict[str, Any]) -> Any:
-        return call({"draft": _sendable(given["draft"])})
+    def _on_remember_draft(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
+        return send({"draft": _sendable(given["draft"])})
 
-    def _on_remember_many(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_remember_many(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         items = [_sendable(to_draft(item)) for item in given["items"]]
-        return call({**given, "items": items}) if items else []
+        return send({**given, "items": items}) if items else []
 
-    def _on_remember_file(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_remember_file(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         from holdfast.client.files import upload
 
         return upload(self, given.pop("file"), given.pop("name", None), given)
 
-    def _on_index_files(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_index_files(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         from holdfast.client.files import index_files
 
         return index_files(self, **given)
 
-    def _on_move_many(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_move_many(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         from holdfast.domain.memory import Memory
 
         names = [reference_text(one) for one in given["references"]]
-        check_limits(call.operation, {"references": names})
+        check_limits(send.operation, {"references": names})
         if not names:
             return []
         body = {"ids": names, "hub": given["to"].id}
         answer = self.server.send("POST", "/memories/batch-move", body, hub=self.id)
         return decoded(self.server.url, list[Memory], answer["data"])
 
-    def _on_recall(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_recall(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         zone = given.get("zone")
         if zone is not None and not isinstance(getattr(zone, "key", None), str):
             # A zone without a name is sent as it is at the moment of the question.
             at = given.get("now") or self.clock.now()
             given["zone"] = timezone(zone.utcoffset(at) or timedelta(0))
-        return call(given)
+        return send(given)
 
-    def _on_context(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_context(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         counter = given.get("count_tokens")
         if counter is not None and not isinstance(counter, str):
             raise InvalidInput(
                 "A function that counts tokens cannot be sent to a server.",
                 hint="Name a tokenizer, such as tiktoken:o200k_base, or leave it out.",
             )
-        return call(given)
+        return send(given)
 
-    def _on_list(self, call: _Call, given: dict[str, Any]) -> Page:
+    def _on_list(self, send: _RemoteOperation, given: dict[str, Any]) -> Page:
         """Fetches as many pages as the limit requires."""
         limit = given.pop("limit", None)
         if limit is not None:
             check_count(limit)
-        most = call.operation.limits["limit"]
+        most = send.operation.limits["limit"]
         out: list_[Any] = []
         while True:
             size = most if limit is None else min(most, limit - len(out))
-            page: Page = call({**given, "limit": size})
+            page: Page = send({**given, "limit": size})
             out += page
             if page.cursor is None or len(out) == limit:
                 return Page(out, page.cursor)
             given["cursor"] = page.cursor
 
-    def _on_changes(self, call: _Call, given: dict[str, Any]) -> list_[Any]:
-        limit, most = given.pop("limit", 50), call.operation.limits["limit"]
+    def _on_changes(self, send: _RemoteOperation, given: dict[str, Any]) -> list_[Any]:
+        limit, most = given.pop("limit", 50), send.operation.limits["limit"]
         out: list_[Any] = []
         while True:
             size = max(1, min(most, limit - len(out)))
-            found = call({**given, "limit": size})
+            found = send({**given, "limit": size})
             out += found
             if len(out) >= limit or len(found) < size:
                 return out
             given["before"] = found[-1].id
 
-    def _on_touched(self, call: _Call, given: dict[str, Any]) -> dict[str, Any]:
-        names, most = list_(given["changes"]), call.operation.limits["changes"]
+    def _on_touched(self, send: _RemoteOperation, given: dict[str, Any]) -> dict[str, Any]:
+        names, most = list_(given["changes"]), send.operation.limits["changes"]
         out: dict[str, Any] = {}
         for start in range(0, len(names), most):
-            out |= call({"changes": names[start : start + most]})
+            out |= send({"changes": names[start : start + most]})
         return out
 
-    def _on_flush(self, call: _Call, given: dict[str, Any]) -> Any:
-        return call(_with_messages(given))
+    def _on_flush(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
+        return send(_with_messages(given))
 
-    def _on_archive_conversation(self, call: _Call, given: dict[str, Any]) -> Any:
+    def _on_archive_conversation(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         from holdfast.files.conversation_archive import Archived
 
         try:
-            return call(_with_messages(given))
+            return send(_with_messages(given))
         except HoldfastError as error:
             # An error here must not keep a conversation from ending.
             return Archived(None, None, (str(error),))
 
 
-class _Call:
+class _RemoteOperation:
     """One operation of one hub; called with its arguments, it sends them."""
 
     def __init__(self, hub: RemoteHub, operation: Operation, method: Callable[..., Any]) -> None:
@@ -308,15 +302,9 @@ class RemotePeople(OpenMemory):
     def _hub_header(self) -> str | None:
         """The hub in use, as a header names it."""
 
-    def _perform(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Any:
-        coders = wire.coders_of(method)
-        given = wire.encode_arguments(coders, wire.bind(method, args, values))
+    def _perform(self, call: Call) -> Any:
+        operation, coders = call.operation, wire.coders_of(call.method)
+        given = wire.encode_arguments(coders, wire.bind(call.method, call.args, call.values))
         check_limits(operation, given)
         path, body = f"/operations/people/{operation.name}", {"arguments": given}
         try:

@@ -25,9 +25,10 @@ def rename_hub_folder(home: str, old: str, new: str) -> None:
             os.rename(source, target)
 
 
-def is_kept_in_files(folder: str) -> bool:
+def is_kept_in_files(home: str, hub_name: str) -> bool:
     """Whether the hub's memories are mirrored in files. A folder with only attachments does not
     count: syncing files would cost time in every operation."""
+    folder = hub_path(home, hub_name)
     if not os.path.isdir(folder):
         return False
     with os.scandir(folder) as found:

@@ -38,7 +38,7 @@ def synced_files(
     if make:
         with _noted(notes):
             make_folder(folder)
-    if not is_kept_in_files(folder):
+    if not is_kept_in_files(home, hub.name):
         yield
         _log_notes(hub.name, notes)
         return
