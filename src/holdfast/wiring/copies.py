@@ -105,17 +105,25 @@ def check_backup(backup: str) -> None:
 
 
 def restore_backup(
-    path: str, backup: str, progress: Progress | None = None, *, home: str = ""
+    path: str,
+    backup: str,
+    progress: Progress | None = None,
+    *,
+    home: str = "",
+    notes: list[str] | None = None,
 ) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
-    what was there before is ('' if nothing was). `home` is where its hubs have their files."""
+    what was there before is ('' if nothing was). `home` is where its hubs have their files. What
+    becomes of keys, invitations and roles that had ended is added to `notes`."""
     with restore_lock(path):
         # Left by a process that died: the lock says that no other is at work.
         _clear_left(f"{path}{_RESTORING}")
-        return _restore_backup(path, backup, progress, home)
+        return _restore_backup(path, backup, progress, home, [] if notes is None else notes)
 
 
-def _restore_backup(path: str, backup: str, progress: Progress | None, home: str) -> str:
+def _restore_backup(
+    path: str, backup: str, progress: Progress | None, home: str, notes: list[str]
+) -> str:
     from holdfast.store.sqlite.files import Aside, copy_in, remove
 
     staged = f"{path}{_RESTORING}{os.getpid()}"
@@ -127,15 +135,17 @@ def _restore_backup(path: str, backup: str, progress: Progress | None, home: str
             # nor does one with rows that cannot be read. The backup comes back all the same.
             if aside.kept and os.path.exists(path):
                 with suppress(StoreDamaged):
-                    _carry(path, staged, home)
+                    _carry(path, staged, home, notes)
             copy_in(path, staged, progress, first=aside.renew)
             return aside.kept
     finally:
         remove(staged)
 
 
-def _carry(before: str, staged: str, home: str) -> None:
-    """Copies the records about files in the home from one embedded store to another."""
+def _carry(before: str, staged: str, home: str, notes: list[str]) -> None:
+    """Copies the records about files in the home from one embedded store to another, and ends the
+    access that had ended in the first; sentences on that are added to `notes`."""
+    from holdfast.engine.people.restored import keep_ended
     from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
 
@@ -143,6 +153,8 @@ def _carry(before: str, staged: str, home: str) -> None:
         closing(open_sqlite(f"sqlite:{before}")) as old,
         closing(open_sqlite(f"sqlite:{staged}")) as new,
     ):
+        # First: it does not depend on the records of files, which may be damaged.
+        notes += keep_ended(old, new)
         carry(old, new, SystemClock().now(), home)
 
 
@@ -170,17 +182,27 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
         remove(partial)
 
 
-def restore_into(store: Store, home: str, backup: str, progress: Progress | None = None) -> str:
+def restore_into(
+    store: Store,
+    home: str,
+    backup: str,
+    progress: Progress | None = None,
+    *,
+    notes: list[str] | None = None,
+) -> str:
     """Makes a store that is no file what the backup holds, and returns where the copy of what was
     there before is ('' if nothing was). Others see hubs come back one after the other; broken
-    off, it is begun again with the same backup."""
+    off, it is begun again with the same backup. `notes` is as for `restore_backup`."""
     with restore_lock(os.path.join(home, DATABASE)):
         # Left by a process that died: the lock says that no other is at work.
         _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
-        return _restore_into(store, home, backup, progress)
+        return _restore_into(store, home, backup, progress, [] if notes is None else notes)
 
 
-def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
+def _restore_into(
+    store: Store, home: str, backup: str, progress: Progress | None, notes: list[str]
+) -> str:
+    from holdfast.engine.people.restored import keep_ended
     from holdfast.engine.transfer.copy import empty, move
     from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
@@ -202,8 +224,11 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
         for one in begun:
             # Records of hubs that no longer exist, as the restore was interrupted.
             with suppress(StoreError):
-                _carry(one, staged, home)
+                _carry(one, staged, home, notes)
         with closing(open_sqlite(f"sqlite:{staged}")) as source:
+            # An interrupted restore left a store without members and keys, or with half of them.
+            if not begun:
+                notes += keep_ended(store, source)
             carry(store, source, clock.now(), home)
             for one in begun:
                 remove(one)

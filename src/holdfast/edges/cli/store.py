@@ -197,24 +197,26 @@ def _restore(call: Call, args: Namespace) -> None:
     if not path or os.path.exists(path):
         call.confirm(f"Replace everything in {place} with the backup {args.path}?")
     make_home(call.home)
+    access: list[str] = []
     # Its files are checked before anything is replaced.
     with attachments_tar.unpacked_beside(args.path, call.home) as staged:
         with call.out.progress("restore") as step:
             if path:
-                kept = restore_backup(path, args.path, step, home=call.home)
+                kept = restore_backup(path, args.path, step, home=call.home, notes=access)
             else:
-                kept = _restored_into(call, args.path, step)
+                kept = _restored_into(call, args.path, step, access)
         there, missing = attachments_tar.put_back(call.local._attachments(), staged)
     if kept:
         # Attachments that only the old store knew go into an archive beside its copy.
         attachments_tar.pack_unheld(kept + attachments_tar.BESIDE, call.local._attachments())
     notes = _followed(call)
     data = {"store": place, "safety_copy": kept, "files": there, "files_missing": missing}
+    data["access"] = access
     said = f"Restored {place} from {args.path}."
     call.out.done("restored", data, said, place, kept or "")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
-    call.out.notes(notes)
+    call.out.notes([*access, *notes])
     if missing:
         call.out.note(
             f"{counted(missing, 'file')} of memories: not in the backup, and not on this machine."
@@ -222,11 +224,11 @@ def _restore(call: Call, args: Namespace) -> None:
     call.embed_left(backlog=True)
 
 
-def _restored_into(call: Call, backup: str, step: Progress) -> str:
+def _restored_into(call: Call, backup: str, step: Progress, access: list[str]) -> str:
     from holdfast.wiring.copies import restore_into
 
     try:
-        return restore_into(call.local.core.store, call.home, backup, step)
+        return restore_into(call.local.core.store, call.home, backup, step, notes=access)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             "Interrupted; once hubs have begun to come back, some are missing until the same"
