@@ -58,6 +58,29 @@ def test_updates_are_superseded_or_named_and_nothing_else_is_superseded(
     assert found["addition", "named"] + found["likeness", "named"] <= 8, found
 
 
+@pytest.mark.parametrize(("half", "missed_most", "wrong_most"), [("dev", 1, 0), ("held_out", 1, 1)])
+def test_what_is_told_to_have_moved_is_named_and_its_place_is_not(
+    tmp_path: Path, half: str, missed_most: int, wrong_most: int
+) -> None:
+    found: Counter[tuple[str, str]] = Counter()
+    with open_for_tests(tmp_path, clock=FixedClock()) as memory:
+        for at, pair in enumerate(pairs(f"moved_{half}")):
+            found[pair.kind, outcome(memory, f"pair-{at}", pair)] += 1
+    print(sorted(found.items()))
+    assert found["update", "beside"] <= missed_most, found
+    assert found["likeness", "superseded"] == 0, found
+    assert found["likeness", "named"] <= wrong_most, found
+
+
+def test_of_two_close_memories_the_one_with_such_a_value_is_named(hub: HubMemory) -> None:
+    day = hub.remember("We deploy on Fridays").memory
+    hub.remember("We deploy with Jenkins")
+    result = hub.remember("The deploys moved to Tuesdays")
+    assert isinstance(result, Stored)
+    assert result.close_to is not None
+    assert result.close_to.id == day.id
+
+
 def test_with_the_bundled_model_updates_in_other_words_are_named_too(tmp_path: Path) -> None:
     pytest.importorskip("holdfast_embed_s", reason="the bundled model is not installed")
     found: Counter[tuple[str, str]] = Counter()

@@ -273,7 +273,7 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
     memory, index = item.memory, item.indexed
     if index is None:
         return None
-    from holdfast.text.slots.compare import may_be_about_the_same
+    from holdfast.text.slots.compare import has_value_of_kind, may_be_about_the_same
 
     # Short statements are of about the same length.
     query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
@@ -283,7 +283,7 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
     if not ids:
         return None
     there = reader.memories_by_id(memory.hub_id, ids)
-    close_in_meaning = None
+    close = close_in_meaning = None
     is_comparable = _comparable_with(memory)
     # Best first, in the order of the index.
     for one in (there[each] for each in ids if each in there):
@@ -292,10 +292,12 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
         if one.layer == "journal" or not _is_short(one.content) or not is_comparable(one):
             continue
         if may_be_about_the_same(memory.content, one.content):
-            return one.id
+            if has_value_of_kind(memory.content, one.content):
+                return one.id
+            close = close or one.id
         if close_in_meaning is None and _is_close_in_meaning(reader, memory, one, index):
             close_in_meaning = one.id
-    return close_in_meaning
+    return close or close_in_meaning
 
 
 def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:

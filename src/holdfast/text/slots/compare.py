@@ -45,6 +45,7 @@ from holdfast.text.slots.frames import (
     by_old_value,
     changes_topic,
     frame_terms,
+    has_like_value,
     is_close,
     key_terms,
     may_be_close,
@@ -177,6 +178,7 @@ __all__ = [
     "Verdict",
     "can_replace",
     "compare",
+    "has_value_of_kind",
     "have_one_topic",
     "is_statement",
     "may_be_about_the_same",
@@ -331,6 +333,12 @@ def may_be_about_the_same(new: str, old: str) -> bool:
     if relation != "unrelated":
         return relation in ("contradicts", "replaces")
     return is_close(read(new), read(old))
+
+
+def has_value_of_kind(new: str, old: str) -> bool:
+    """Whether an older statement has a value of the kind that a newer one changes. Of several that
+    are close to it, this one is meant."""
+    return has_like_value(read(new), read(old))
 
 
 def tells_of_change(text: str) -> bool:

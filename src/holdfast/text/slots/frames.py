@@ -495,7 +495,77 @@ def is_close(now: Statement, then: Statement) -> bool:
     if then.supposed or not may_be_close(now):
         return False
     # First, as most share too little.
-    return _share_enough(now, then) and not (_is_series(now, then) or _about_two_things(now, then))
+    if not (_share_enough(now, then) or _moves_what_is_done(now, then)):
+        return False
+    return not (
+        _is_series(now, then) or _about_two_things(now, then) or _moves_another_thing(now, then)
+    )
+
+
+class _Move(NamedTuple):
+    """What is told to have another time, place or means, and which."""
+
+    what: list[str]
+    value: str
+
+    @property
+    def is_in_time(self) -> bool:
+        return _PATTERNS["time"].match(self.value) is not None
+
+
+# Asked for each of the older statements that a new one is compared with.
+@lru_cache(maxsize=256)
+def _move(said: Statement) -> _Move | None:
+    found = _PATTERNS["moved"].match(about(said))
+    return _Move(core_stems(found["what"]), found["value"].strip()) if found else None
+
+
+def _moves_what_is_done(now: Statement, then: Statement) -> bool:
+    """Whether it tells of a move of what the older one says somebody does: 'Billing moved to the
+    fifteenth' and 'We bill customers on the first'."""
+    move = _move(now)
+    if move is None or not move.what:
+        return False
+    done = _DOES.match(about(then))
+    if done is None or core_stems(done["verb"]) != move.what[-1:]:
+        return False
+    return move.is_in_time == any(map(_is_time, _complements(then)))
+
+
+# Who does something, and what they do.
+_DOES = lazy(
+    r"(?i)(?:(?:we|i|they|the \w+) )?(?:(?:always|usually|mostly|all|both) )?(?P<verb>[a-z]{3,})\b"
+)
+
+
+def _complements(said: Statement) -> list[str]:
+    return [found["what"].strip() for found in _PATTERNS["complement"].finditer(about(said))]
+
+
+def _is_time(text: str) -> bool:
+    return _PATTERNS["time"].match(text) is not None
+
+
+def _moves_another_thing(now: Statement, then: Statement) -> bool:
+    """Whether what moved is only a place or a means of the older statement, as in 'I train at the
+    gym' and 'The gym moved to Baker Street'; or moved in space, where the older one says when."""
+    move = _move(now)
+    complements = _complements(then) if move is not None else []
+    if move is None or not complements:
+        return False
+    times = [_is_time(one) for one in complements]
+    if not move.is_in_time and all(times):
+        return True
+    named = {stem for one in complements for stem in core_stems(one)}
+    rest = set(core_stems(_PATTERNS["complement"].sub(" ", about(then))))
+    return bool(move.what) and move.what[-1] in named and not rest & set(move.what)
+
+
+def has_like_value(now: Statement, then: Statement) -> bool:
+    """Whether the older statement has a value of the kind that the newer one changes: of 'We deploy
+    with Jenkins' and 'We deploy on Fridays', 'The deploys moved to Tuesdays' means the second."""
+    move = _move(now)
+    return move is None or not move.is_in_time or any(map(_is_time, _complements(then)))
 
 
 def _share_enough(now: Statement, then: Statement) -> bool:
