@@ -18,7 +18,7 @@ _SLASH = r"(?:\\?/|%2f|&#0{0,6}47;)"
 
 # A tag begins with one of these. They are looked for first, in a hundredth of the time: the pattern
 # tries several forms at every character.
-_TAG_SIGNS = re.compile(r"[<&%\\＜﹤‹⟨〈《]")
+_TAG_SIGNS = lazy(r"[<&%\\＜﹤‹⟨〈《]")
 
 
 @cache
@@ -102,9 +102,19 @@ _OFF_RECORD = lazy(
 )
 
 
+# Each form of the pattern has one of these, of letters that have no other form in it. They are
+# looked for first, as compiling it takes half a millisecond.
+_OFF_RECORD_SIGNS = (
+    *("off the record", "between ", "entre n", "unter un", "onder on", "detto tra no"),
+    *("remember ", "memor", "log ", "r da"),
+)
+
+
 def is_off_record(text: str) -> bool:
     """Whether a message begins with the request not to keep it: 'Off the record: …'."""
-    return _OFF_RECORD.match(text) is not None
+    lowered = text.lower()
+    may_be = any(sign in lowered for sign in _OFF_RECORD_SIGNS)
+    return may_be and _OFF_RECORD.match(text) is not None
 
 
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:

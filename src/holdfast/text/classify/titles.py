@@ -155,7 +155,7 @@ def _json_text(written: str) -> str:
 
 def _is_conversation(text: str) -> bool:
     """Whether a text is messages with the roles of a chat, whatever it was taken for."""
-    return _CHAT_OPENING.match(text) is not None
+    return ("\n" in text or "{" in text) and _CHAT_OPENING.match(text) is not None
 
 
 def _after_greeting(text: str) -> str:

@@ -138,6 +138,7 @@ _STATES = (
     ("enabled", "disabled"), ("on", "off"), ("open", "closed"), ("active", "inactive"),
     ("public", "private"), ("true", "false"), ("required", "optional"), ("paused", "running"),
 )  # fmt: skip
+_STATE_WORDS = frozenset(word for pair in _STATES for word in pair)
 _STATE = (
     r"(?i)(?:the )?(?P<what>[\w' .-]{2,60}?) (?:is|are) (?:now |currently |set to )?"
     rf"(?P<value>{'|'.join(word for pair in _STATES for word in pair)})\Z"
@@ -147,7 +148,10 @@ _STATE = (
 @lru_cache(maxsize=1_024)
 def _state_of(said: Statement) -> tuple[str, str] | None:
     """The thing and its state."""
-    match = re.match(_STATE, without_when(f"{said.subject} {said.body}".strip()))
+    plain = without_when(f"{said.subject} {said.body}".strip())
+    if plain.rsplit(" ", 1)[-1].lower() not in _STATE_WORDS:
+        return None
+    match = re.match(_STATE, plain)
     return match and (match["what"], match["value"].lower())
 
 

@@ -316,7 +316,9 @@ def amount_terms(now: Statement) -> TermSets:
     if not (now.begun or _PATTERNS["present"].match(now.body)):
         return []
     tokens = _amount_tokens(now.body)
-    numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
+    numbers = (
+        at for at, word in enumerate(tokens) if not word.isalpha() and re.fullmatch(_NUMBER, word)
+    )
     if all(_is_part_of_name(tokens, at) for at in numbers):
         return []
     # A stop word may be part of another word in the older statement, as in `don't`.
