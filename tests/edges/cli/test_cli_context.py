@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine.context import build
 from tests.edges.cli.cli_calls import Run
 
 
@@ -68,3 +69,19 @@ def test_a_mistake_is_a_sentence_and_exit_code_2(
     ran = stocked("context", *words)
     assert ran.code == 2
     assert says in ran.err
+
+
+def test_only_an_explanation_reads_what_is_left_out(
+    stocked: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explained = stocked("context", "--budget", "200", "--explain")
+    read: list[bool] = []
+    whole = build._all_long_term
+    monkeypatch.setattr(
+        build, "_all_long_term", lambda *a, **k: read.append(True) or whole(*a, **k)
+    )
+    assert stocked("context", "--budget", "200").out == explained.out
+    assert not read
+    answer = stocked("context", "--budget", "200", "--json").data
+    assert answer["text"] == explained.out
+    assert read

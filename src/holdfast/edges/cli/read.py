@@ -446,6 +446,13 @@ def _context(call: Call, args: Namespace) -> None:
     given: dict[str, Any] = {"unit": "tokens" if args.tokens else "chars"}
     if args.words and not args.query:
         given["query"] = " ".join(args.words)
+    if not (args.words or args.query or args.explain or call.out.json):
+        # The text alone: saying what is left out means reading every memory, and only the answer to
+        # a question may be degraded.
+        text: str = _CONTEXT.run(call, args, explain=False, **given)
+        if text:
+            call.out.line(text.removesuffix("\n"))
+        return
     # An explained result also says whether it is degraded.
     built: Context = _CONTEXT.run(call, args, explain=True, **given)
     call.out.degraded(built.degraded)
