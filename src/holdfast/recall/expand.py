@@ -11,6 +11,7 @@ answer, however similar the statements of other people are.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ from holdfast.text.analysis.variants import (
     number_variants,
     spelled_out,
     spelling_variants,
-    split_variants,
+    split_words,
 )
 from holdfast.text.analysis.word_forms import LANGUAGES, WORDS, other_number, stem, stems
 from holdfast.text.tables import lazy
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 _VOCABULARY_TERMS_MAX = 12
 _LOOKED_UP_MAX = 4
 _VOCABULARY_MAX = 2_000
+# Words that may be mistyped are looked for among the terms with their first two letters.
+_FRONT = 2
 # Shorter words have too many similar words.
 _TYPO_CHARS_LEAST = 5
 _TWO_TYPOS_CHARS_LEAST = 9
@@ -257,7 +260,10 @@ def _add_from_vocabulary(
         if term not in asked or (frequency[term] and not language) or others.has(term, lexicon):
             continue
         looked_up += 1
-        near = _forms(reader, hub_id, word, term, language)
+        # Read first for a word that may be mistyped: its forms and its first halves are among them.
+        is_unknown = not frequency[term] and len(term) >= _TYPO_CHARS_LEAST
+        alike = _beginning_with(reader, hub_id, term[:_FRONT]) if is_unknown else None
+        near = _forms(reader, hub_id, word, term, language, alike)
         if not near and language in _COMPOUNDING:
             near = _compound_parts(reader, hub_id, word)
             if len(near) > 1:
@@ -266,8 +272,8 @@ def _add_from_vocabulary(
             for parts, held in _split_words(reader, hub_id, word).items():
                 others.add((term,), [parts], VARIANT_QUALITY)
                 frequency.update(held)
-            if not others.has(term, lexicon._replace(frequency=frequency)):
-                near = _mistyped(reader, hub_id, term)
+            if alike is not None and not others.has(term, lexicon._replace(frequency=frequency)):
+                near = _mistyped(reader, hub_id, term, alike)
         for other, (quality, passages) in near.items():
             others.add((term,), [(other,)], quality)
             frequency[other] = passages
@@ -279,10 +285,12 @@ def _split_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[s
     the frequencies of the two."""
     if len(word) < _TWO_WORDS_CHARS_LEAST:
         return {}
-    several = split_variants(word)
-    held = reader.lexicon(hub_id, list({parts[0] for parts in several})).frequency
+    halves = [(phrase_terms(one)[0], two) for one, two in split_words(word)]
+    if not halves:
+        return {}
+    held = reader.lexicon(hub_id, [first for first, _ in halves]).frequency
     # The first halves are checked first, because few of them are in the hub.
-    several = [parts for parts in several if held[parts[0]]]
+    several = [(first, *phrase_terms(two)) for first, two in halves if held[first]]
     if not several:
         return {}
     held = reader.lexicon(hub_id, list({term for parts in several for term in parts})).frequency
@@ -301,13 +309,35 @@ def _split_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[s
 _SimilarTerms = dict[str, tuple[float, int]]
 
 
-def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _SimilarTerms:
+def _beginning_with(
+    reader: Reader, hub_id: str, prefix: str, among: Mapping[str, int] | None = None
+) -> Mapping[str, int]:
+    """Returns the hub's terms with a prefix, in order, and their document frequency. `among` are
+    the terms with the first letters of the prefix, if they were read."""
+    if among is None or len(among) == _VOCABULARY_MAX:
+        return reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX)
+    terms = list(among)
+    begin, end = bisect_left(terms, prefix), bisect_left(terms, f"{prefix}\U0010ffff")
+    return {term: among[term] for term in terms[begin:end]}
+
+
+def _forms(
+    reader: Reader,
+    hub_id: str,
+    word: str,
+    term: str,
+    language: str,
+    alike: Mapping[str, int] | None,
+) -> _SimilarTerms:
     """Returns the hub's terms with the same stem in the language (in any of the languages, if it
-    is not known), and in German and Dutch also compounds that begin or end with the stem."""
+    is not known), and in German and Dutch also compounds that begin or end with the stem. `alike`
+    are the terms that begin with the same two letters as the word's, if they were read."""
     languages = (language,) if language else LANGUAGES
     own = {name: stem(word, name) for name in languages}
     prefix = min((*own.values(), term), key=len)[: max(3, len(word) - 3)]
-    known = reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX)
+    if not prefix.startswith(term[:_FRONT]):
+        alike = None
+    known = _beginning_with(reader, hub_id, prefix, alike)
     others = [other for other in known if other.isalpha() and len(other) >= 3 and other != term]
     same: set[str] = set()
     for name, one in own.items():
@@ -389,15 +419,12 @@ def _compound_parts(reader: Reader, hub_id: str, word: str) -> _SimilarTerms:
     return found
 
 
-def _mistyped(reader: Reader, hub_id: str, term: str) -> _SimilarTerms:
+def _mistyped(reader: Reader, hub_id: str, term: str, alike: Mapping[str, int]) -> _SimilarTerms:
     """Returns the hub's terms with the smallest edit distance to a term. Candidates must begin with
-    the same two letters, in either order."""
-    if len(term) < _TYPO_CHARS_LEAST:
-        return {}
+    the same two letters (`alike`), or with these in the other order."""
     edits_max = 2 if len(term) >= _TWO_TYPOS_CHARS_LEAST else 1
     first, second = term[0], term[1]
-    known: Mapping[str, int] = reader.vocabulary(hub_id, first + second, limit=_VOCABULARY_MAX)
-    found = _nearest(term, known, edits_max)
+    found = _nearest(term, alike, edits_max)
     if found or first == second:
         return found
     if edits_max == 1:
@@ -407,7 +434,7 @@ def _mistyped(reader: Reader, hub_id: str, term: str) -> _SimilarTerms:
         likely = sorted(one for one in near if one.startswith(second + first))
         known = reader.lexicon(hub_id, likely).frequency
         return {one: (TYPO_QUALITY, known[one]) for one in likely if known[one]}
-    known = reader.vocabulary(hub_id, second + first, limit=_VOCABULARY_MAX)
+    known = _beginning_with(reader, hub_id, second + first)
     return _nearest(term, known, edits_max)
 
 

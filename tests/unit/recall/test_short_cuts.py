@@ -7,6 +7,7 @@ from functools import reduce
 from typing import cast
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,7 +49,8 @@ class _Terms:
         self._terms = terms
 
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
-        return {one: n for one, n in sorted(self._terms.items()) if one.startswith(prefix)}
+        found = [(one, n) for one, n in sorted(self._terms.items()) if one.startswith(prefix)]
+        return dict(found[:limit])
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         return Lexicon(9, 9, {one: self._terms.get(one, 0) for one in terms})
@@ -67,9 +69,28 @@ def test_a_mistype_of_one_letter_is_found_as_in_the_whole_vocabulary(
     for front in dict.fromkeys((term[:2], term[1] + term[0])):
         near = [one for one in sorted(terms) if one.startswith(front) and one.isalpha()]
         expected = expected or [one for one in near if edits(term, one, 1) == 1]
-    found = expand._mistyped(cast(Reader, _Terms(terms)), "hub", term)
+    reader = cast(Reader, _Terms(terms))
+    alike = expand._beginning_with(reader, "hub", term[:2])
+    found = expand._mistyped(reader, "hub", term, alike)
     assert list(found) == expected
     assert all(passages == terms[one] for one, (_, passages) in found.items())
+
+
+@given(
+    st.dictionaries(st.text("abé東", min_size=1, max_size=5), st.integers(1, 9), max_size=60),
+    st.text("abé東", min_size=2, max_size=4),
+    st.sampled_from([3, 6, expand._VOCABULARY_MAX]),
+)
+def test_terms_with_a_prefix_are_the_same_among_those_with_its_first_letters(
+    terms: dict[str, int], prefix: str, limit: int
+) -> None:
+    reader = cast(Reader, _Terms(terms))
+    with pytest.MonkeyPatch.context() as patched:
+        # With a low limit, those with the first letters are not all of them.
+        patched.setattr(expand, "_VOCABULARY_MAX", limit)
+        among = expand._beginning_with(reader, "hub", prefix[:2])
+        found = expand._beginning_with(reader, "hub", prefix, among)
+    assert list(found.items()) == list(reader.vocabulary("hub", prefix, limit=limit).items())
 
 
 def edited(word: str, at: int, letter: str, cut: int) -> str:

@@ -188,16 +188,13 @@ def joined_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
     return found
 
 
-def split_variants(word: str) -> list[Variant]:
+def split_words(word: str) -> list[tuple[str, str]]:
     """The two words that a word may be made of."""
     if len(word) > _SPLIT_CHARS_MAX:
         return []
     cuts = range(_PART_CHARS_LEAST, len(word) - 1)
-    return [
-        tuple(phrase_terms(f"{word[:at]} {word[at:]}"))
-        for at in cuts
-        if _may_join(word[:at], word[at:])
-    ]
+    halves = [(word[:at], word[at:]) for at in cuts]
+    return [(one, two) for one, two in halves if _may_join(one, two)]
 
 
 def _may_join(one: str, two: str) -> bool:
