@@ -14,6 +14,7 @@ import pytest
 
 from holdfast.api.memory import Holdfast
 from holdfast.domain.clock import SystemClock, TimeIds
+from holdfast.edges.cli import main
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.schema import newest
@@ -147,6 +148,45 @@ def test_a_file_that_was_cut_short_is_noticed(tmp_path: Path, part: float) -> No
             assert any("damaged" in problem.what for problem in found)
     except StoreDamaged as error:
         assert str(path) in str(error)
+
+
+def _cut(path: Path, part: float) -> bytes:
+    """Takes the end away, and returns what is left. The file does not end with a page."""
+    data = path.read_bytes()
+    left = data[: int(len(data) * part) // 4096 * 4096 - 100]
+    path.write_bytes(left)
+    return left
+
+
+@pytest.mark.parametrize("part", [0.9, 0.98])
+def test_the_doctor_saves_the_memories_of_a_file_that_lost_its_end(
+    tmp_path: Path, part: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _filled(tmp_path)
+    _cut(_database(tmp_path), part)
+    assert main(["doctor", "--home", str(tmp_path)]) == StoreDamaged.exit_code
+    assert "holdfast doctor --fix" in capsys.readouterr().err
+    assert main(["doctor", "--fix", "--home", str(tmp_path)]) == 0
+    assert f"the damaged one is {_database(tmp_path)}.damaged" in capsys.readouterr().out
+    with _open(tmp_path) as memory:
+        hub = memory.hub("work")
+        assert len(hub.list(limit=200)) == 118
+        assert [hit.memory.number for hit in hub.recall("word77", limit=1)] == [78]
+        assert examine(memory.core).found == []
+
+
+@pytest.mark.parametrize("part", [0.1, 0.3, 0.6])
+def test_a_file_of_which_no_memory_can_be_saved_is_left_as_it_is(
+    tmp_path: Path, part: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _filled(tmp_path)
+    left = _cut(_database(tmp_path), part)
+    assert main(["doctor", "--fix", "--home", str(tmp_path)]) == StoreDamaged.exit_code
+    assert "restore-backup" in capsys.readouterr().err
+    assert _database(tmp_path).read_bytes() == left
+    assert [path.name for path in tmp_path.glob("memory.db*") if path.stat().st_size] == [
+        "memory.db"
+    ]
 
 
 # What is wrong with the derived part of it

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.engine.transfer.copy import Moved, Report
     from holdfast.settings import Settings
     from holdfast.store.base import Store
-    from holdfast.store.values import Progress
+    from holdfast.store.values import Progress, Rescued
 
 
 # What comes after a store's name, and before a process, while a backup is brought back.
@@ -119,6 +119,14 @@ def restore_backup(
         # Left by a process that died: the lock says that no other is at work.
         _clear_left(f"{path}{_RESTORING}")
         return _restore_backup(path, backup, progress, home, [] if notes is None else notes)
+
+
+def rescue_file(path: str) -> Rescued:
+    """Saves what can be read of an embedded store that cannot be opened, such as a file that lost
+    its end. Raises StoreDamaged, and leaves the file as it is, if nothing can be saved."""
+    from holdfast.store.sqlite.files import rescue_unopened
+
+    return rescue_unopened(path)
 
 
 def _restore_backup(

@@ -23,6 +23,14 @@ _BEFORE_REPAIR = (
     "`holdfast doctor --fix` repairs damaged rows where that can be proven, sets aside the others,"
     " and keeps the damaged file. `holdfast restore-backup` brings back a backup."
 )
+_LEFT = (
+    "The file was left as it is. `holdfast restore-backup FILE` brings back a backup"
+    " and keeps this one beside it."
+)
+_UNOPENED = (
+    "`holdfast doctor --fix` saves what can still be read, and keeps this file beside it."
+    " `holdfast restore-backup FILE` brings back a backup."
+)
 
 
 @COMMANDS.add("doctor", "holdfast doctor --fix", switch("--fix", "mend what can be mended"))
@@ -33,18 +41,18 @@ def _doctor(call: Call, args: Namespace) -> int:
     repairs damaged rows; rows that cannot be repaired are moved to a file, and a copy of
     the damaged store is kept. The exit code is 6 if a problem remains.
     In a pipe, a line per finding: what, value."""
+    saved: list[str] = []
     try:
         # Opening the store is the first check.
         call.local.core.now()
     except StoreDamaged as error:
-        call.out.notes(hook_faults(call))
-        # The usual hint is to run the doctor.
-        raise StoreDamaged(
-            error.message,
-            hint="The file was left as it is. `holdfast restore-backup FILE` brings back a backup"
-            " and keeps this one beside it.",
-        ) from None
+        saved = _rescued(call) if args.fix else []
+        if not saved:
+            call.out.notes(hook_faults(call))
+            # The usual hint is to run the doctor.
+            raise StoreDamaged(error.message, hint=_LEFT if args.fix else _UNOPENED) from None
     found = _examined(call, fix=args.fix)
+    found = found._replace(mended=[*saved, *found.mended])
     if call.out.json:
         call.out.value(_plain(found))
     else:
@@ -52,6 +60,22 @@ def _doctor(call: Call, args: Namespace) -> int:
         _show_findings(call, found)
         call.out.notes(found.notes)
     return 0 if found.healthy else StoreDamaged.exit_code
+
+
+def _rescued(call: Call) -> list[str]:
+    """Saves what can be read of a store that cannot be opened; says what was done. Nothing, if
+    nothing can be saved."""
+    from holdfast.engine.upkeep.doctor import rescued_in_words
+    from holdfast.wiring import store_file
+    from holdfast.wiring.copies import rescue_file
+
+    path = store_file(call.home, call.settings)
+    if not path:
+        return []
+    try:
+        return rescued_in_words(rescue_file(path))
+    except StoreDamaged:
+        return []
 
 
 def _examined(call: Call, *, fix: bool) -> Findings:

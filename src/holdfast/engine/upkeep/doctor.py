@@ -8,7 +8,7 @@ aside, with a copy of the damaged store. Intact rows are never touched.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.engine.core import Core
@@ -19,11 +19,8 @@ from holdfast.engine.transfer.export import seems_running
 from holdfast.engine.writing.indexing import embed_missing, unembedded
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import EmbedderError, StoreBusy, StoreDamaged, StoreError
-from holdfast.store.values import Problem, every_memory
+from holdfast.store.values import Problem, Rescued, every_memory
 from holdfast.text.clean import content_hash
-
-if TYPE_CHECKING:
-    pass
 
 _BATCH = 200
 # A rebuild, and a rescue if that was not enough.
@@ -97,12 +94,19 @@ def _rescue(core: Core, mended: list[str]) -> bool:
     except StoreError as error:
         mended.append(f"left damaged rows as they are: {error.message}")
         return False
-    if done.kept:
-        mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
-    mended += done.notes
-    if done.aside:
-        mended.append(f"wrote the rows that were set aside to {done.aside}")
+    mended += rescued_in_words(done)
     return True
+
+
+def rescued_in_words(done: Rescued) -> list[str]:
+    """What a rescue did, one sentence each."""
+    said = []
+    if done.kept:
+        said.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
+    said += done.notes
+    if done.aside:
+        said.append(f"wrote the rows that were set aside to {done.aside}")
+    return said
 
 
 def _finish(

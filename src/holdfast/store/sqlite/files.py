@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import apsw
 
 from holdfast.errors import AlreadyExists, NotFound, StoreBusy, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.connection import (
+    _version,
     busy_handler,
     connect,
     migrate,
@@ -172,7 +174,6 @@ def verify(path: str, *, whole: bool = False, derived: bool = False) -> None:
     a `whole` copy. With `derived`, damage of derived state counts too, although that can be
     rebuilt."""
     from holdfast.store.sqlite.check import problems
-    from holdfast.store.sqlite.connection import _version
 
     with translated(path):
         connection = _read_only(path)
@@ -234,12 +235,7 @@ def rescue(path: str) -> Rescued:
         damaged = _connect_exclusively(path)
         try:
             kept = _copy_damaged(damaged, path)
-            made = connect(_create_empty(fresh))
-            try:
-                migrate(made, fresh)
-            finally:
-                made.close()
-            report = _save_canonical(damaged, fresh)
+            report = _rescued_into(fresh, damaged)
             aside = _write_set_aside(kept, report)
             source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
             try:
@@ -250,6 +246,82 @@ def rescue(path: str) -> Rescued:
             damaged.close()
             remove(fresh)
     return Rescued(kept, aside, tuple(_summary_of(report)))
+
+
+def rescue_unopened(path: str) -> Rescued:
+    """Does the same for a file that SQLite refuses to open because it lost its end.
+
+    Works on a copy, as SQLite would write the new number of pages to the file, and then open it
+    with memories missing. Raises StoreDamaged, and leaves the file as it is, if it is not one of
+    Holdfast's or none of its memories can be read.
+    """
+    staged, fresh = (f"{path}.rescue-{os.getpid()}-{number}" for number in (1, 2))
+    with translated(path):
+        try:
+            _copy_files(path, staged)
+            damaged = apsw.Connection(staged, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                # Otherwise a file with fewer pages than its header says is not read at all. The
+                # schema itself is not changed.
+                damaged.execute("PRAGMA writable_schema = ON").fetchall()
+                _version(damaged, path)
+                report = _rescued_into(fresh, damaged)
+                _refuse_without_memories(damaged, fresh)
+            finally:
+                damaged.close()
+            kept = free_name(f"{path}.damaged")
+            _copy_files(path, kept)
+            aside = _write_set_aside(kept, report)
+            # SQLite would apply this log to the new file.
+            for suffix in ("-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.remove(path + suffix)
+            os.replace(fresh, path)
+        finally:
+            remove(staged)
+            remove(fresh)
+    return Rescued(kept, aside, tuple(_summary_of(report)))
+
+
+def _copy_files(path: str, to: str) -> None:
+    """Copies a database and its log as they are."""
+    for suffix in ("", "-wal"):
+        if os.path.exists(path + suffix):
+            prepare_file(to + suffix)
+            shutil.copyfile(path + suffix, to + suffix)
+            _flush(to + suffix)
+
+
+def _rescued_into(fresh: str, damaged: apsw.Connection) -> Report:
+    """Makes a new store of what can be read of a damaged one."""
+    made = connect(_create_empty(fresh))
+    try:
+        migrate(made, fresh)
+    finally:
+        made.close()
+    return _save_canonical(damaged, fresh)
+
+
+def _refuse_without_memories(damaged: apsw.Connection, fresh: str) -> None:
+    filled = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        if _holds_any(filled) or not _holds_any(damaged):
+            return
+    finally:
+        filled.close()
+    raise StoreDamaged(
+        "Too much of the store is damaged: none of its memories can be read.",
+        hint="It was left as it is; a backup brings your memories back.",
+    )
+
+
+def _holds_any(store: apsw.Connection) -> bool:
+    """Whether a store has memories or logged turns; yes if that cannot be read."""
+    query = "SELECT EXISTS (SELECT 1 FROM memories) OR EXISTS (SELECT 1 FROM turns)"
+    try:
+        return bool(store.execute(query).get)
+    except apsw.Error:
+        return True
 
 
 def _connect_exclusively(path: str) -> apsw.Connection:
