@@ -240,7 +240,6 @@ def take(
     take_proposals(
         Scope(core, hub.id, hub.name),
         placed,
-        layer="journal",
         reason=reason,
         finish=end,
         replaces=replaces,

@@ -22,7 +22,7 @@ from holdfast.domain.records import Agreed, Record
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
 from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare, twin_of
-from holdfast.engine.writing.recorder import Recorder, continued
+from holdfast.engine.writing.recorder import Recorder, import_recorder
 from holdfast.engine.writing.remember import memories_of, renew, store_with_facts
 from holdfast.errors import InvalidInput
 from holdfast.text.clean import content_hash
@@ -98,7 +98,7 @@ def import_batch(
     decided |= refused
     with scope.write() as writer:
         writer.expect(scope.hub_id, memories_of(list(ready.values())))
-        recorder = continued(scope, writer, "import", change, reason=source.reason)
+        recorder = import_recorder(scope, writer, change, reason=source.reason)
         for item in items:
             if item.id in ready and item.id not in decided:
                 decided[item.id] = _take(writer, recorder, scope, source, item, ready[item.id])
@@ -424,7 +424,7 @@ def _archive(scope: Scope, source: Source, gone: Sequence[str], change: str) -> 
         return []
     out: list[Taken] = []
     with scope.write() as writer:
-        recorder = continued(scope, writer, "import", change, reason=source.reason)
+        recorder = import_recorder(scope, writer, change, reason=source.reason)
         for one in gone:
             memory = memory_of(writer, scope.hub_id, source, one)
             if memory is not None and _is_shown(memory):

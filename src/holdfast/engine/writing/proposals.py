@@ -24,7 +24,6 @@ from holdfast.domain.memory import (
     SAID_AT,
     Boundary,
     Draft,
-    Layer,
     Memory,
     Origin,
     Source,
@@ -33,7 +32,7 @@ from holdfast.domain.memory import (
 from holdfast.domain.results import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
-from holdfast.engine.writing.recorder import Recorder, continued, supersede_all
+from holdfast.engine.writing.recorder import Recorder, import_recorder, supersede_all
 from holdfast.engine.writing.supersede import (
     LESSER_VOICES,
     Rival,
@@ -95,7 +94,6 @@ def take_proposals(
     scope: Scope,
     proposals: Sequence[Proposal],
     *,
-    layer: Layer = "journal",
     reason: str = "noticed in a conversation",
     finish: Callable[[Writer, list[Taken]], None] | None = None,
     replaces: bool = True,
@@ -105,28 +103,24 @@ def take_proposals(
     ends its job there and counts the outcomes. If the speaker may not supersede (`replaces`), a
     proposal that would replace something is held for review. `change` is the change set of the
     import that they belong to."""
-    taken: list[Taken | None] = []
-    drafts: list[Draft] = []
-    standing: list[bool] = []
-    changes: list[str | None] = []
-    corrects: list[str | None] = []
-    for proposal in proposals:
-        draft = _draft(scope.core, proposal, layer)
-        taken.append(None if isinstance(draft, Draft) else draft)
-        if isinstance(draft, Draft):
-            drafts.append(draft)
-            standing.append(proposal.standing and layer == "journal")
-            changes.append(proposal.changes)
-            corrects.append(proposal.corrects)
-    looked = _with_rivals(scope, list(prepare(scope, drafts)), changes)
-    prepared = iter(zip(looked, standing, corrects, strict=True))
+    drafts = [_draft(scope.core, proposal) for proposal in proposals]
+    prepared = list(prepare(scope, [one for one in drafts if isinstance(one, Draft)]))
+    changes = [
+        proposal.changes
+        for proposal, draft in zip(proposals, drafts, strict=True)
+        if isinstance(draft, Draft)
+    ]
+    items = iter(_with_rivals(scope, prepared, changes))
     with scope.write() as writer:
         if change is not None:
-            recorder = continued(scope, writer, "import", change, reason=reason)
+            recorder = import_recorder(scope, writer, change, reason=reason)
         else:
             recorder = Recorder(scope, writer, "remember", reason=reason)
         into = _Transaction(writer, recorder, replaces)
-        results = [one or _take(into, *next(prepared)) for one in taken]
+        results = [
+            _store(into, next(items), proposal) if isinstance(draft, Draft) else draft
+            for proposal, draft in zip(proposals, drafts, strict=True)
+        ]
         if finish is not None:
             finish(writer, results)
     recorder.embed()
@@ -136,7 +130,7 @@ def take_proposals(
 # Before the write
 
 
-def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
+def _draft(core: Core, proposal: Proposal) -> Draft | Taken:
     """The proposal as a draft that points to its turn; or the reason why it is dropped."""
     origin = proposal.origin
     if proposal.said:
@@ -160,7 +154,7 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
         proposal.text,
         category=proposal.category,
         boundary=proposal.boundary,
-        layer=layer,
+        layer="journal",
         trust=proposal.trust,
         source=proposal.source,
         source_agent=proposal.source_agent,
@@ -172,8 +166,7 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
         origin=origin,
         metadata=proposal.metadata,
     )
-    if layer == "journal":
-        draft = _as_line(core, proposal, draft)
+    draft = _as_line(core, proposal, draft)
     try:
         clean.clean_content(draft.content, bytes_max=core.settings["content.bytes_max"])
     except InvalidInput:
@@ -235,26 +228,17 @@ class _Transaction(NamedTuple):
     replaces: bool
 
 
-def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | None = None) -> Taken:
-    writer, recorder = into.writer, into.recorder
+def _store(into: _Transaction, item: Prepared, proposal: Proposal) -> Taken:
+    """Compares a proposal with what is known, and counts it as repeated, holds it for review or
+    stores it."""
+    writer, recorder, corrects = into.writer, into.recorder, proposal.corrects
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
-    same = [
-        one
-        for one in rivals
-        if one.verdict.relation == "same"
-        and _same_time(memory, one)
-        # What corrects a memory is no repetition of it or of its line, however alike they are.
-        and (corrects is None or one.memory.content == memory.content)
-        # The user's own statement counts as new, not as a repetition of one by a less trusted
-        # speaker that is held.
-        if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
-    ]
-    if same and memory.metadata.get(SAID_BY) == ASSISTANT:
-        # The agent may only repeat what it recalled, which does not show that it matters.
-        return Taken("dropped", same[0].memory, "known")
-    if same:
-        return _mention(into, same, standing)
+    if same := [one for one in rivals if _is_repeated(memory, one, corrects)]:
+        if memory.metadata.get(SAID_BY) == ASSISTANT:
+            # The agent may only repeat what it recalled, which does not show that it matters.
+            return Taken("dropped", same[0].memory, "known")
+        return _mention(into, same, proposal.standing)
     if memory.quarantine:
         stored = recorder.add(item.memory, item.indexed)
         return Taken("held", stored, memory.quarantine)
@@ -267,15 +251,7 @@ def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | No
         rivals = _with_corrected(writer, memory, corrects, rivals)
     close = None
     if memory.trust == "user":
-        # The person's latest statement is current; if both may be true, both stay.
-        beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
-        close = next((one for one in beside if one.layer == "long_term"), None)
-        rivals = [one for one in rivals if one.protected or not one.verdict.both]
-        # Beside what it ends, it may be close to a statement of which only a part is over.
-        ended = [one.memory.id for one in rivals]
-        if close is None and item.close is not None and item.close not in ended:
-            found = writer.memories_by_id(memory.hub_id, [item.close]).get(item.close)
-            close = found if found is not None and found.visible else None
+        rivals, close = _without_compatible(writer, item, rivals)
     unsure = [
         one
         for one in rivals
@@ -287,7 +263,36 @@ def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | No
     if rivals and not (into.replaces and all(recorder.may_retire(one.memory) for one in rivals)):
         why = "it came by a key that replaces nothing"
         return _hold(recorder, item, held_as_conflict(item.memory, rivals[0].memory, why))
-    return _write(into, item, rivals, standing, close)
+    return _write(into, item, rivals, proposal.standing, close)
+
+
+def _is_repeated(memory: Memory, rival: Rival, corrects: str | None) -> bool:
+    """Whether a new memory says what an older one says."""
+    return (
+        rival.verdict.relation == "same"
+        and _same_time(memory, rival)
+        # What corrects a memory is no repetition of it or of its line, however alike they are.
+        and (corrects is None or rival.memory.content == memory.content)
+        # The user's own statement counts as new, not as a repetition of one by a less trusted
+        # speaker that is held.
+        and not (memory.trust == "user" and kind_of(rival.memory) == "low_trust")
+    )
+
+
+def _without_compatible(
+    reader: Reader, item: Prepared, rivals: list[Rival]
+) -> tuple[list[Rival], Memory | None]:
+    """The rivals of a person's statement that cannot be true beside it, and a memory to which it is
+    close. The person's latest statement is current; if both may be true, both stay."""
+    beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
+    close = next((one for one in beside if one.layer == "long_term"), None)
+    rivals = [one for one in rivals if one.protected or not one.verdict.both]
+    # Beside what it ends, it may be close to a statement of which only a part is over.
+    ended = [one.memory.id for one in rivals]
+    if close is None and item.close is not None and item.close not in ended:
+        found = reader.memories_by_id(item.memory.hub_id, [item.close]).get(item.close)
+        close = found if found is not None and found.visible else None
+    return rivals, close
 
 
 def _with_corrected(

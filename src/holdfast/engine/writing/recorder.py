@@ -278,18 +278,16 @@ def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
 # Change sets of several transactions; reindexing
 
 
-def continued(
-    scope: Scope, writer: Writer, action: Action, change_id: str, *, reason: str = ""
-) -> Recorder:
-    """A recorder for a change set that spans several transactions. The first one that writes
-    creates it with this id, the others continue it. If it was undone meanwhile, or belongs to
-    somebody else, a new change set is begun."""
+def import_recorder(scope: Scope, writer: Writer, change_id: str, *, reason: str = "") -> Recorder:
+    """A recorder for an import, whose change set spans several transactions. The first one that
+    writes creates it with this id, the others continue it. If it was undone meanwhile, or belongs
+    to somebody else, a new change set is begun."""
     there = writer.change(scope.hub_id, change_id)
     if there is None:
-        return Recorder(scope, writer, action, reason=reason, change_id=change_id)
+        return Recorder(scope, writer, "import", reason=reason, change_id=change_id)
     if there.undone_by is not None or there.actor != scope.actor:
-        return Recorder(scope, writer, action, reason=reason)
-    return Recorder(scope, writer, action, change=there)
+        return Recorder(scope, writer, "import", reason=reason)
+    return Recorder(scope, writer, "import", change=there)
 
 
 def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
