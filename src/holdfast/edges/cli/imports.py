@@ -25,7 +25,7 @@ COMMANDS = Commands()
 
 
 # The columns of the table, in order. On a terminal, columns without any number are left out.
-_OUTCOMES = (*("new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"),)
+_OUTCOMES = ("new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused")
 
 
 _FORCE = switch("--force", "with --undo: also where something was changed since")
@@ -251,51 +251,71 @@ def _add_agent(client: str, title: str) -> None:
     )
     def run(call: Call, args: Namespace) -> None:
         from holdfast.edges.hooks import past_sessions
-        from holdfast.edges.hooks.cold import open_memory
 
         if args.undo:
-            with open_memory(call.home, words_only=True) as memory:
-                taken = past_sessions.take_back(memory, client, force=args.force)
-            undone = [(name, "taken back", str(count)) for name, count in taken.items()]
-            data = [dict(zip(_NAMES, (*row[:2], taken[row[0]]), strict=True)) for row in undone]
-            none = "There is no import to take back."
-            call.out.rows(("hub", "what", "memories"), undone, data=data, empty=none)
+            _take_back(call, client, force=args.force)
             return
         person = os.path.abspath(os.path.expanduser(args.folder or "~"))
         found = list(past_sessions.conversations(client, person))
         if args.dry_run:
-            rows = [(one.folder, one.session, one.turns) for one in found]
-            _show_conversations(call, "folder", rows)
-            if found:
-                call.out.note(
-                    f"{_size(rows)}, known ones included. Nothing was written; without --dry-run"
-                    " what is not known yet is imported."
-                )
+            _list_found(call, found)
             return
         if found:
             _confirm(call, found)
-        rows = []
-        with open_memory(call.home, words_only=True) as memory:
-            memory.core.set_has_worker(True)
-            taking = past_sessions.Import(memory, client)
-            try:
-                with call.out.progress("import") as step:
-                    for number, one in enumerate(found, 1):
-                        name = past_sessions.hub_for(memory, one).name
-                        rows.append((name, one.session, taking.import_session(one)))
-                        step(number, len(found))
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(
-                    f"Interrupted after {len(rows)} of {counted(len(found), 'conversation')}."
-                    f" `holdfast import {NAMES[client]}` takes in the rest, with `--undo` it takes"
-                    " back what came in."
-                ) from None
-            taking.finish()
-        _show_conversations(call, "hub", rows)
-        if any(count for *_, count in rows):
-            call.out.note(f"{_size(rows)} taken in; `holdfast list` shows what was noted.")
-            call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
-            call.embed_left()
+        _take_in(call, client, found)
+
+
+def _take_back(call: Call, client: str, *, force: bool) -> None:
+    """Undoes the last import of a client's conversations."""
+    from holdfast.edges.hooks import past_sessions
+    from holdfast.edges.hooks.cold import open_memory
+
+    with open_memory(call.home, words_only=True) as memory:
+        taken = past_sessions.take_back(memory, client, force=force)
+    undone = [(name, "taken back", str(count)) for name, count in taken.items()]
+    data = [dict(zip(_NAMES, (*row[:2], taken[row[0]]), strict=True)) for row in undone]
+    none = "There is no import to take back."
+    call.out.rows(("hub", "what", "memories"), undone, data=data, empty=none)
+
+
+def _list_found(call: Call, found: Sequence[Conversation]) -> None:
+    """Prints a client's conversations, without importing them."""
+    rows = [(one.folder, one.session, one.turns) for one in found]
+    _show_conversations(call, "folder", rows)
+    if found:
+        call.out.note(
+            f"{_size(rows)}, known ones included. Nothing was written; without --dry-run"
+            " what is not known yet is imported."
+        )
+
+
+def _take_in(call: Call, client: str, found: Sequence[Conversation]) -> None:
+    """Imports a client's conversations, each into the hub of its repository."""
+    from holdfast.edges.hooks import past_sessions
+    from holdfast.edges.hooks.cold import open_memory
+
+    rows = []
+    with open_memory(call.home, words_only=True) as memory:
+        memory.core.set_has_worker(True)
+        taking = past_sessions.Import(memory, client)
+        try:
+            with call.out.progress("import") as step:
+                for number, one in enumerate(found, 1):
+                    name = past_sessions.hub_for(memory, one).name
+                    rows.append((name, one.session, taking.import_session(one)))
+                    step(number, len(found))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"Interrupted after {len(rows)} of {counted(len(found), 'conversation')}."
+                f" `holdfast import {NAMES[client]}` takes in the rest, with `--undo` it takes"
+                " back what came in."
+            ) from None
+        taking.finish()
+    _show_conversations(call, "hub", rows)
+    if any(count for *_, count in rows):
+        call.out.note(f"{_size(rows)} taken in; `holdfast list` shows what was noted.")
+        call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
+        call.embed_left()
 
 
 _add_agent("claude-code", "Claude Code")

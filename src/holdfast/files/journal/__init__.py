@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
-from holdfast.engine.core import Scope
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.hub_folder import other_place_note, require_here
 from holdfast.files.journal import day_sync, edits
@@ -96,7 +95,7 @@ def add(
         source=clean.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         source_agent=source_agent,
     )
-    if other := other_place_note(Scope(core, place.scope.hub_id, place.scope.hub), place.folder):
+    if other := other_place_note(place.scope, place.folder):
         if os.path.isdir(place.folder):
             place.changes.note(other)
         return _add_without_file(place, day, draft, once=once)
@@ -118,7 +117,7 @@ def _add_to_file(
     draft = edits.placed(place, day, draft, key, {one.memory_id for one in lines})
     path = journal_entries.path_of(place, day)
     _require_writable(path)
-    memory = engine.remember.remember(Scope(scope.core, scope.hub_id, scope.hub), draft).memory
+    memory = engine.remember.remember(scope, draft).memory
     if memory.quarantine:
         # A held memory is not shown; its line is added when it is approved.
         return memory

@@ -166,31 +166,18 @@ def stated(
     """The facts that a person states in a clause. `greeted` is where a greeting before it
     begins."""
     start = opening_end(clause.folded)
-    folded, words = clause.folded[start:], clause.said[start:]
     if not named:
-        known = _introduced(folded, words, greeted=greeted is not None)
+        known = _introduced(clause.folded[start:], clause.said[start:], greeted=greeted is not None)
         for text in known:
             begin = clause.start + start if greeted is None else greeted
             yield Captured(text, "fact", begin, clause.end, "name", verbatim=True)
         if known:
             return
-    if len(folded.split()) < _WORDS_MIN and not clause.inherits:
+    if len(clause.folded[start:].split()) < _WORDS_MIN and not clause.inherits:
         return
-    # In 'Ross moved out. And got divorced!' nobody speaks of themselves.
-    goes_on = _GOES_ON.match(clause.folded[:start]) is not None
-    subject = clause.inherits or ("" if goes_on else _left_out(clause, folded))
-    if subject:
-        # 'CTO' keeps its capitals.
-        words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
-        if subject == "i'm" and _PATTERNS["trade alone"].match(folded):
-            subject = "i'm a"
-        folded, words = f"{subject} {folded}", f"{subject} {words}"
+    whole = _completed(clause, start)
+    folded, words = whole.folded, whole.words
     begin = clause.support if clause.inherits else clause.start + start
-    own = words
-    folded, words = without_end(*_time_last(folded, words))
-    if (other := _AND_OTHERS.match(folded)) is not None:
-        # What comes behind 'and' is said of somebody or something else.
-        folded, words = folded[: other.end("own")], words[: other.end("own")]
     for rule in matching(folded, words):
         if not _holds(rule, _IT.sub("xx", words).lower() if "IT" in words else folded):
             continue
@@ -204,29 +191,72 @@ def stated(
         resolved = Resolved(words, None, None)
         if rule.when != "yearly":
             resolved = resolve(words, at, when=rule.when)
-        told, since, until = resolved.text, resolved.since, resolved.until
+        since, until = resolved.since, resolved.until
         if rule.is_lasting and not rule.is_dated:
             # 'Drives a 2015 Skoda' has no date.
             since = until = None
         if rule.is_dated and not since and "recently" not in folded:
             continue
-        text, verbatim = _reworded(rule, told, named), False
-        if clause.inherits == "i'm" and not named:
-            verbatim = True  # 'Is' and the words of the person
-        elif _FROM_WHEN.match(own) and not named:
-            text, verbatim = as_said(own), True
-        elif (
-            "verbatim" in rule.how
-            or (rule.name != "name" and not is_told_well(words, resolved))
-            or (not named and rule.name != "name" and speaks_of_oneself(words))
-        ):
-            if subject and not named and not speaks_of_oneself(words):
-                continue  # A part of a sentence does not stand by itself.
-            text, verbatim = (tell(told, named) if named else as_said(words)), not named
+        worded = _worded(rule, clause, whole, resolved, named)
+        if worded is None:
+            continue
+        text, verbatim = worded
         text = dated(text, resolved, at, in_words=not verbatim)
         name = _kind(rule, folded)
         yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
+
+
+class _Completed(NamedTuple):
+    """A clause with the subject that the person left out, and with its time at the end. `own` has
+    the time where the person said it."""
+
+    folded: str
+    words: str
+    own: str
+    subject: str
+
+
+def _completed(clause: Clause, start: int) -> _Completed:
+    """The clause behind its opening, as the rules read it."""
+    folded, words = clause.folded[start:], clause.said[start:]
+    # In 'Ross moved out. And got divorced!' nobody speaks of themselves.
+    goes_on = _GOES_ON.match(clause.folded[:start]) is not None
+    subject = clause.inherits or ("" if goes_on else _left_out(clause, folded))
+    if subject:
+        # 'CTO' keeps its capitals.
+        words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
+        if subject == "i'm" and _PATTERNS["trade alone"].match(folded):
+            subject = "i'm a"
+        folded, words = f"{subject} {folded}", f"{subject} {words}"
+    own = words
+    folded, words = without_end(*_time_last(folded, words))
+    if (other := _AND_OTHERS.match(folded)) is not None:
+        # What comes behind 'and' is said of somebody or something else.
+        folded, words = folded[: other.end("own")], words[: other.end("own")]
+    return _Completed(folded, words, own, subject)
+
+
+def _worded(
+    rule: Rule, clause: Clause, whole: _Completed, resolved: Resolved, named: str
+) -> tuple[str, bool] | None:
+    """The wording of a memory, and whether it has the person's own words; None for a part of a
+    sentence that does not stand by itself."""
+    words = whole.words
+    if clause.inherits == "i'm" and not named:
+        # 'Is' and the words of the person
+        return _reworded(rule, resolved.text, named), True
+    if _FROM_WHEN.match(whole.own) and not named:
+        return as_said(whole.own), True
+    if (
+        "verbatim" in rule.how
+        or (rule.name != "name" and not is_told_well(words, resolved))
+        or (not named and rule.name != "name" and speaks_of_oneself(words))
+    ):
+        if whole.subject and not named and not speaks_of_oneself(words):
+            return None
+        return (tell(resolved.text, named) if named else as_said(words)), not named
+    return _reworded(rule, resolved.text, named), False
 
 
 def _versions(words: str) -> list[str]:
