@@ -19,36 +19,27 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from, renewed_id
-from holdfast.domain.query import Filter, Hit, Recalled
+from holdfast.domain.query import Filter
 from holdfast.domain.records import Turn, as_memory
-from holdfast.engine.context.beside_prompt import reply_to
+from holdfast.engine.context.answers import Answers
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.items import (
+    ASKED_ONLY,
     CATEGORIES,
-    MARK,
-    MAYBE_OLD,
     CorrectedFact,
     by_weight,
     closest_first,
     corrected_in,
-    day_named,
-    is_corrected,
-    joined_notes,
+    is_others_private,
     line_chars,
-    quoted,
-    turned_down_by,
+    reason_to_omit,
 )
 from holdfast.engine.context.layout import Block, FilePart, newer_first
 from holdfast.engine.context.relevance import for_question
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, BlockItem, Part, Style
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.follow_ups import (
-    FollowUp,
-    Newer,
-    follow_ups,
-    newer_statements,
     only_acknowledges,
-    source_turn,
 )
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.review import inbox
@@ -59,7 +50,7 @@ from holdfast.text.classify.titles import listed_text
 from holdfast.text.clean import one_of
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Reader
+    pass
 
 # How many hits of recall are considered.
 _RELEVANT_MAX = 8
@@ -68,9 +59,7 @@ _RELEVANT_MAX = 8
 _RELEVANT_SHARE = 4
 _JOURNAL_SHARE = 8
 _FILES_SHARE = 8
-# The output of a tool may be recalled, but is not injected unasked.
-_ASKED_ONLY = "tool"
-_UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
+_UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != ASKED_ONLY)
 # For a question: the most hits that are considered, and the most standing facts before them, with
 # their share of the budget, so that the answer is among the first lines. Eight or twelve facts
 # contain no more of the preferences relevant to a question than five.
@@ -78,8 +67,6 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
-# The number of the best hits that are shown with what the person said after them.
-_FOLLOWED_MAX = 5
 # Without a question: the most lines of standing facts, and of other long-term memories, the most
 # recently used of them. Together they are about 4,000 characters: more of the prompt is not worth
 # spending without a question. Pinned ones are all included, as far as there is room.
@@ -263,7 +250,7 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
         for path in sorted(paths)[:_FILES_MAX]:
             memory = reader.memory_by_path(scope.hub_id, path)
             shown = memory is not None and memory.visible and memory.state != "archived"
-            if memory is not None and shown and not _reason_to_omit(scope.core, memory, now):
+            if memory is not None and shown and not reason_to_omit(scope.core, memory, now):
                 found.append(BlockItem(memory, listed_text(path, memory.content), "files"))
     return found
 
@@ -275,7 +262,7 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     """The block for a question: standing facts, then the hits."""
     from holdfast.engine.reading.recall import recall_memories
 
-    scope, look, allowed, now, explain, _ = request
+    scope, look, allowed, now, explain, elsewhere = request
     wanted = Filter(turns=scope.settings["context.turns"])
     facts = _standing(scope, now)
     found = recall_memories(
@@ -293,7 +280,8 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     old = corrected_in(scope, found)
     known = (*outdated, *old)
     with scope.core.read() as reader:
-        lines, said_next = _relevant(request, reader, found, words, known)
+        answers = Answers(reader, scope, now, words, known, request.line_chars, elsewhere)
+        lines, said_next = answers.lines(for_question(found))
     hits = newer_first(lines)
     relevant = {item.memory.id for item in hits}
     standing = [
@@ -310,128 +298,6 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     return request.finished(block, left_out, found.degraded, old)
 
 
-def _relevant(
-    request: _Request,
-    reader: Reader,
-    found: Recalled,
-    words: Sequence[str],
-    outdated: Sequence[CorrectedFact],
-) -> tuple[list[BlockItem], list[BlockItem]]:
-    """The lines that answer, and what the person said next after the best of them. Of turns with
-    the same words only the best is shown; a turn that only asks comes with its reply if that fits
-    into a line, and what was corrected or changed later with what was said then."""
-    scope, chars, elsewhere = request.scope, request.line_chars, request.elsewhere
-    out: list[BlockItem] = []
-    said_next: list[BlockItem] = []
-    later_than = _Later(reader, scope, elsewhere)
-    said: set[str] = set()
-    hits = for_question(found)
-    sources = {hit.memory.origin.turn for hit in hits if hit.memory.origin is not None}
-    for place, hit in enumerate(hits):
-        turn = hit.turn
-        if _reason_to_omit(scope.core, hit.memory, request.now, asked=True):
-            continue
-        if turn is not None:
-            if _words_said(turn) in said or (elsewhere is not None and elsewhere(turn.session)):
-                continue
-            said.add(_words_said(turn))
-        later = later_than.words_after(hit) if place < _FOLLOWED_MAX else []
-        note = _note(scope, turn, outdated) if turn is not None else ""
-        if turn is not None and any(one.corrects for one in later):
-            note = MARK
-        newer = later_than.newer(hit) if place < _FOLLOWED_MAX else []
-        note = note or (MAYBE_OLD if newer else "")
-        for found_later in newer:
-            words_said = _words_said(found_later.turn)
-            if found_later.turn.id not in sources and words_said not in said:
-                said.add(words_said)
-                out.append(_turn_item(scope, found_later.turn, found_later.text))
-        is_withdrawn = turn is not None and any(one.takes_back for one in later)
-        if not is_withdrawn:
-            text = quoted(hit, words, chars)
-            if turn is not None:
-                note = joined_notes(note, day_named(scope, turn, text))
-            out.append(BlockItem(hit.memory, text, "relevant", note))
-        reply = None if turn is None else _short_reply(scope, turn, chars)
-        if reply is not None and (replied := _words_said(reply)) not in said:
-            said.add(replied)
-            out.append(BlockItem(as_memory(reply), " ".join(reply.content.split()), "relevant"))
-        for one in later:
-            text = " ".join(one.turn.content.split())
-            if one.turn.id in sources or len(text) > chars or text.casefold() in said:
-                continue
-            if one.takes_back and not one.says_more:
-                continue
-            item = _turn_item(scope, one.turn, text)
-            if one.belongs:
-                said.add(text.casefold())
-                out.append(item)
-            else:
-                said_next.append(item)
-    shown = {item.memory.id for item in out}
-    return out, [item for item in said_next if item.memory.id not in shown]
-
-
-def _turn_item(scope: Scope, turn: Turn, text: str) -> BlockItem:
-    return BlockItem(as_memory(turn), text, "relevant", day_named(scope, turn, text))
-
-
-class _Later:
-    """What the person said later that belongs to a hit. Usable as long as its reader."""
-
-    def __init__(
-        self,
-        reader: Reader,
-        scope: Scope,
-        elsewhere: Callable[[str | None], bool] | None,
-    ) -> None:
-        self._reader = reader
-        self._withheld = Withheld(reader, scope)
-        self._elsewhere = elsewhere
-        self._is_on = scope.settings["context.turns"]
-
-    def words_after(self, hit: Hit) -> list[FollowUp]:
-        """What was said in the same session after a turn, or after that which a memory was made
-        from."""
-        if (hit.turn or hit.memory.origin) is None or not self._is_on:
-            return []
-        turn = hit.turn or source_turn(self._reader, hit.memory)
-        if turn is None or self._is_elsewhere(turn):
-            return []
-        return follow_ups(self._reader, self._withheld, turn)
-
-    def newer(self, hit: Hit) -> list[Newer]:
-        """What was said in any session that may be meant to replace a hit."""
-        if not self._is_on or (hit.turn and hit.turn.role != "user"):
-            return []
-        since = hit.turn.at if hit.turn else hit.memory.said_at
-        memory = hit.memory
-        found = newer_statements(self._reader, self._withheld, memory.hub_id, memory.content, since)
-        return [one for one in found if not self._is_elsewhere(one.turn)]
-
-    def _is_elsewhere(self, turn: Turn) -> bool:
-        return self._elsewhere is not None and self._elsewhere(turn.session)
-
-
-def _words_said(turn: Turn) -> str:
-    return " ".join(turn.content.split()).casefold()
-
-
-def _short_reply(scope: Scope, turn: Turn, chars: int) -> Turn | None:
-    """The reply to a question, unless it is too long for a line or was turned down."""
-    with scope.core.read() as reader:
-        reply = reply_to(reader, scope, turn)
-        if reply is None or len(reply.content) > chars:
-            return None
-        return None if turned_down_by(reader, scope, reply) else reply
-
-
-def _note(scope: Scope, turn: Turn, outdated: Sequence[CorrectedFact]) -> str:
-    with scope.core.read() as reader:
-        is_old = is_corrected(turn, outdated) or turned_down_by(reader, scope, turn)
-    return MARK if is_old else ""
-
-
 def _standing(scope: Scope, now: datetime) -> list[Memory]:
     """Standing facts, most important first and, among equals, most recently used first. Of a fact
     and what it has changed into, only the newer one."""
@@ -446,7 +312,7 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
             ids += reader.ids_by_use(scope.hub_id, lasting, limit=_STANDING_READ)
             ids = [*dict.fromkeys(ids)]
         found = reader.memories_by_id(scope.hub_id, ids)
-    fit = [one for one in found.values() if not _reason_to_omit(scope.core, one, now)]
+    fit = [one for one in found.values() if not reason_to_omit(scope.core, one, now)]
     renewed = _renewed(fit)
     return by_weight(one for one in fit if one.pinned or one.id not in renewed)
 
@@ -467,7 +333,7 @@ def _last_session(request: _Request) -> list[BlockItem]:
             turn
             for turn in newest
             if turn.session == newest[0].session
-            and turn.trust != _ASKED_ONLY
+            and turn.trust != ASKED_ONLY
             and not only_acknowledges(turn.content)
         ][:_LAST_TURNS]
         withheld = Withheld(reader, scope)
@@ -535,11 +401,11 @@ def _all_long_term(
     fit: list[Memory] = []
     unfit: list[Absent] = []
     for memory in found:
-        reason = (everything and wanted.refusal(memory)) or _reason_to_omit(scope.core, memory, now)
+        reason = (everything and wanted.refusal(memory)) or reason_to_omit(scope.core, memory, now)
         if not reason:
             fit.append(memory)
         # The block does not even mention that somebody else's private memories exist.
-        elif everything and not _private(scope.core, memory):
+        elif everything and not is_others_private(scope.core, memory):
             unfit.append(Absent(memory, memory.category, reason))
     return fit, unfit
 
@@ -550,25 +416,8 @@ def _journal(scope: Scope, now: datetime) -> list[Memory]:
     wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
     # In the order of the index on times of events.
     found = list_memories(scope, wanted, order="happened")
-    fit = [memory for memory in found if not _reason_to_omit(scope.core, memory, now)]
+    fit = [memory for memory in found if not reason_to_omit(scope.core, memory, now)]
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
-
-
-def _reason_to_omit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
-    """The reason why a memory may not be in the block, unasked or as an answer; empty if it may."""
-    if memory.superseded_by is not None:
-        return "something newer took its place"
-    if not memory.current(now):
-        return "it no longer holds"
-    if memory.trust == _ASKED_ONLY and not asked:
-        return "a tool said it, so it is shown only when a question asks for it"
-    if _private(core, memory):
-        return "it is private to somebody else"
-    return ""
-
-
-def _private(core: Core, memory: Memory) -> bool:
-    return memory.boundary == "private" and memory.owner != core.actor
 
 
 def _without_said(

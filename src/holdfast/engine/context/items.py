@@ -1,6 +1,7 @@
 """The content of a block: standing facts, which an agent should know whatever is asked; the text of
 a hit (all of it, or the sentences of a long text nearest to the question); whether a turn says
-something that was superseded; and which memories of an earlier block have changed since."""
+something that was superseded; why a memory may not be in the block; and which memories of an
+earlier block have changed since."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Recalled
 from holdfast.domain.records import is_own_word
-from holdfast.engine.core import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import terms
@@ -26,6 +27,28 @@ if TYPE_CHECKING:
 # Who a person is, what they want and do regularly, and what is true of their project; in this order
 # if there is not enough room.
 CATEGORIES = ("core", "preference", "routine", "person", "project", "decision")
+
+
+# The output of a tool may be recalled, but is not injected unasked.
+ASKED_ONLY = "tool"
+
+
+def reason_to_omit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
+    """The reason why a memory may not be in the block, unasked or as an answer; empty if it may."""
+    if memory.superseded_by is not None:
+        return "something newer took its place"
+    if not memory.current(now):
+        return "it no longer holds"
+    if memory.trust == ASKED_ONLY and not asked:
+        return "a tool said it, so it is shown only when a question asks for it"
+    if is_others_private(core, memory):
+        return "it is private to somebody else"
+    return ""
+
+
+def is_others_private(core: Core, memory: Memory) -> bool:
+    """Whether a memory is private to somebody else."""
+    return memory.boundary == "private" and memory.owner != core.actor
 
 
 def is_standing(memory: Memory) -> bool:
