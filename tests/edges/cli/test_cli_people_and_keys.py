@@ -39,6 +39,16 @@ def test_a_key_may_be_for_one_hub_and_another_person(run: Run) -> None:
     assert run("key", "create", "ci", "--expires", "soon").code == 2
 
 
+@pytest.mark.parametrize("option", ["--actor", "--hub", "--only", "--expires"])
+def test_an_empty_option_makes_no_key(run: Run, option: str) -> None:
+    """Such as `--actor "$WHO"` without the variable: the key would be the operator's own, for all
+    hubs."""
+    run("hub", "create", "work")
+    refused = run("key", "create", "ci", option, "")
+    assert (refused.code, refused.out) == (2, "")
+    assert run("key", "list").rows == []
+
+
 def test_members_are_set_listed_and_removed(run: Run) -> None:
     run("hub", "create", "work", "--use")
     assert run("member", "set", "bob", "--role", "viewer").rows == [["set", "bob", "viewer"]]

@@ -122,9 +122,10 @@ def _create_key(call: Call, args: Namespace) -> None:
     """Create an API key for the server; its secret is printed once.
 
     A key belongs to somebody (--actor) and never allows more than their role does."""
-    only = args.hubs or ([args.hub] if args.hub else [])
+    # An empty name, as of a variable that is not set, is an error and not the widest key.
+    only = args.hubs or ([] if args.hub is None else [args.hub])
     hubs = [call.hub_named(name).id for name in only]
-    handed = _CREATE_KEY.run(call, args, hubs=hubs, actor=args.actor or None)
+    handed = _CREATE_KEY.run(call, args, hubs=hubs)
     if call.out.json:
         call.out.value({**_plain_key(call, handed.what), "secret": handed.secret})
         return
