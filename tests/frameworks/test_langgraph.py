@@ -117,6 +117,30 @@ def test_a_query_ranks_and_fills_up_unless_told_not_to(memory: Holdfast) -> None
     assert [item.key for item in store.search(ALICE, query="tea", limit=1, offset=1)] == ["car"]
 
 
+def test_a_query_that_nothing_answers_for_certain_gives_the_nearest_items(
+    memory: Holdfast,
+) -> None:
+    """As a store of vectors does, also where they were stored before the others."""
+    store = HoldfastStore(memory)
+    for key, text in {
+        "food": "Alice is allergic to peanuts",
+        "dog": "Alice has a dog",
+        "work": "Alice is an engineer",
+        "car": "Her car is a red Volvo",
+    }.items():
+        store.put(ALICE, key, {"content": text})
+    strict = HoldfastStore(memory, fill=False)
+    assert strict.search(ALICE, query="ingredients to avoid") == []
+    [found] = store.search(ALICE, query="ingredients to avoid", limit=1)
+    assert (found.key, found.score) == ("food", 0.0)
+    assert {item.key for item in store.search(ALICE, query="ingredients to avoid")} == {
+        "food",
+        "dog",
+        "work",
+        "car",
+    }
+
+
 def test_only_the_fields_that_are_indexed_are_searched(memory: Holdfast) -> None:
     store = HoldfastStore(memory, fields=["title", "parts[*].text"], fill=False)
     store.put(ALICE, "a", {"title": "Sourdough", "parts": [{"text": "rye"}], "note": "secret"})

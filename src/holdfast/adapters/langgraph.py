@@ -77,8 +77,8 @@ class HoldfastStore(BaseStore):
     store's configuration of expiry.
 
     A search by a query gives the items that answer it, with a score: the probability that they do.
-    As other stores give the nearest items however far they are, up to `limit` the items updated
-    last follow, with the score 0; `fill=False` leaves them out."""
+    As other stores give the nearest items however far they are, up to `limit` others follow with
+    the score 0, the nearest first, then those updated last; `fill=False` leaves them out."""
 
     supports_ttl = True
     __slots__ = ("_fields", "_fill", "_hubs", "ttl_config")
@@ -155,22 +155,20 @@ class HoldfastStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.offset + op.limit
-        found: list[_Found] = []
-        rest: list[_Found] = []
-        unranked = 0.0 if op.query else None
-        for namespace, hub in self._hubs.below(*op.namespace_prefix):
-            if op.query:
-                found += [_Found(namespace, hub, *hit) for hit in _hits(hub, op, wanted)]
-            if not op.query or self._fill:
-                listed = _listed(hub, op, wanted) if not op.query else _filling(hub, op, wanted)
-                rest += [_Found(namespace, hub, one, unranked) for one in listed]
-        # Unlike scores, probabilities can be compared between hubs.
-        found.sort(key=lambda one: one.score or 0.0, reverse=True)
-        rest.sort(key=lambda one: one.memory.updated_at, reverse=True)
+        hubs = list(self._hubs.below(*op.namespace_prefix))
         if op.query:
-            rest.sort(key=lambda one: _UNINDEXED in one.memory.metadata)
-        there = {one.memory.id for one in found}
-        found += [one for one in rest if one.memory.id not in there]
+            found = _ranked(hubs, op, wanted)
+            if self._fill and len(found) < wanted:
+                near = _ranked(hubs, op, wanted, caution=0.0)
+                found = _joined(found, [one._replace(score=0.0) for one in near])
+            if self._fill and len(found) < wanted:
+                rest = [_Found(*at, one, 0.0) for at in hubs for one in _filling(at[1], op, wanted)]
+                rest.sort(key=lambda one: one.memory.updated_at, reverse=True)
+                rest.sort(key=lambda one: _UNINDEXED in one.memory.metadata)
+                found = _joined(found, rest)
+        else:
+            found = [_Found(*at, one, None) for at in hubs for one in _listed(at[1], op, wanted)]
+            found.sort(key=lambda one: one.memory.updated_at, reverse=True)
         found = found[op.offset : wanted]
         if op.refresh_ttl:
             for one in found:
@@ -353,10 +351,38 @@ def _listed(hub: HubMemory, op: SearchOp, wanted: int, *conditions: dict[str, An
     return out[:wanted]
 
 
-def _hits(hub: HubMemory, op: SearchOp, wanted: int) -> list[tuple[Memory, float]]:
-    """The items of a hub that answer the query and meet the filter, best first."""
+def _ranked(
+    hubs: list[tuple[tuple[str, ...], HubMemory]],
+    op: SearchOp,
+    wanted: int,
+    caution: float | None = None,
+) -> list[_Found]:
+    """The items of all hubs that answer the query, best first."""
+    found = [_Found(*at, *hit) for at in hubs for hit in _hits(at[1], op, wanted, caution)]
+    # Unlike scores, probabilities can be compared between hubs.
+    found.sort(key=lambda one: one.score or 0.0, reverse=True)
+    return found
+
+
+def _joined(found: list[_Found], rest: list[_Found]) -> list[_Found]:
+    there = {one.memory.id for one in found}
+    return found + [one for one in rest if one.memory.id not in there]
+
+
+def _hits(
+    hub: HubMemory, op: SearchOp, wanted: int, caution: float | None
+) -> list[tuple[Memory, float]]:
+    """The items of a hub that answer the query and meet the filter, best first; with a caution of
+    0 the nearest, whether they answer or not."""
     limit = min(_HITS_MAX, wanted * 4 if op.filter else wanted)
-    found = hub.recall(op.query or "", limit=limit, where=_condition(op), plain=True, turns=False)
+    found = hub.recall(
+        op.query or "",
+        limit=limit,
+        where=_condition(op),
+        plain=True,
+        turns=False,
+        caution=caution,
+    )
     hits = [
         (hit.memory, hit.probability)
         for hit in found

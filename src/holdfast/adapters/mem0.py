@@ -210,8 +210,8 @@ class Memory:
         **scope: Any,
     ) -> dict[str, Any]:
         """The memories of a scope that answer a query, best first. The score is the probability
-        that they do; `threshold` is the least of it. `reference_date` is what 'yesterday' in the
-        query counts from."""
+        that they do; `threshold` is the least of it, and without one recall decides what is too
+        unlikely. `reference_date` is what 'yesterday' in the query counts from."""
         if not isinstance(query, str) or not query.strip():
             raise InvalidInput("The query is empty.", hint="Give a text to search for.")
         if threshold is not None and not 0 <= threshold <= 1:
@@ -228,6 +228,8 @@ class Memory:
                 plain=True,
                 turns=False,
                 now=now,
+                # A threshold takes the place of recall's own.
+                caution=None if threshold is None else 0.0,
             )
             found += [(hub, hit) for hit in hits if _shown(hit.memory)]
         found.sort(key=lambda one: one[1].probability, reverse=True)

@@ -51,6 +51,18 @@ def test_a_conversation_becomes_the_facts_that_the_user_states(m: Memory) -> Non
     assert found["score_details"]["why"]
 
 
+def test_a_threshold_takes_the_place_of_what_recall_finds_too_unlikely(tmp_path: Path) -> None:
+    """As with mem0, whose search gives the nearest memories from a threshold on."""
+    with holdfast.open(tmp_path) as memory:
+        m = Memory(memory=memory)
+        m.add("I love sushi and I live in Rome", user_id="zoe")
+        zoe = {"user_id": "zoe"}
+        assert m.search("what does she like", filters=zoe) == {"results": []}
+        nearest = m.search("what does she like", filters=zoe, threshold=0)["results"]
+        assert [item["memory"] for item in nearest] == ["Loves sushi", "Lives in Rome"]
+        assert m.search("what does she like", filters=zoe, threshold=0.5) == {"results": []}
+
+
 def test_a_statement_that_no_rule_knows_is_kept_and_a_question_is_not(m: Memory) -> None:
     assert texts(m.add("Likes to play cricket on weekends", user_id="alice")) == [
         "Likes to play cricket on weekends"
