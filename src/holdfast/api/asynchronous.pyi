@@ -28,7 +28,7 @@ from holdfast.domain.results import (
     Traces,
     UsageRow,
 )
-from holdfast.embed import Embedder
+from holdfast.embed import OwnEmbedder
 from holdfast.engine.context.build import Context
 from holdfast.engine.echo.detect import Heard
 from holdfast.engine.history import FieldDiff, Undone
@@ -532,7 +532,7 @@ def aopen(
     store: Store | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
-    embedder: Embedder | None = None,
+    embedder: OwnEmbedder | None = None,
     model: Model | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> _Opening: ...

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.api.imports import ImportReport
     from holdfast.domain.clock import Clock, Ids
     from holdfast.domain.hub import Hub, PersonName
-    from holdfast.embed import Embedder
+    from holdfast.embed import OwnEmbedder
     from holdfast.engine.core import Core
     from holdfast.engine.history import Undone
     from holdfast.files.attachments import Attachments
@@ -43,7 +43,7 @@ def open(
     store: Store | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
-    embedder: Embedder | None = None,
+    embedder: OwnEmbedder | None = None,
     model: Model | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Holdfast:

@@ -59,6 +59,28 @@ class Embedder(Protocol):
         ...
 
 
+class OwnEmbedder(Protocol):
+    """What a program hands in: its vectors may be lists or arrays of any length, and it may raise
+    anything. `CheckedEmbedder` makes an `Embedder` of it."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def passage_tokens_max(self) -> int: ...
+
+    def embed_passages(self, texts: list[str], /) -> npt.ArrayLike:
+        """A vector for each text, in the order given."""
+        ...
+
+    def embed_query(self, text: str, /) -> npt.ArrayLike:
+        """The vector of a question, to be compared with those of passages."""
+        ...
+
+
 def check(matrix: Matrix, expected_dimensions: int, count: int) -> Matrix:
     """The matrix as it came, if it can be used: the right shape, finite, no row of zeros.
 
@@ -322,7 +344,7 @@ class CheckedEmbedder:
     """An embedder that a program or a package brings. Its vectors may be lists of any length; they
     become checked unit vectors, and whatever it raises is an EmbedderError."""
 
-    def __init__(self, given: Embedder) -> None:
+    def __init__(self, given: OwnEmbedder) -> None:
         from inspect import getattr_static
 
         missing = [part for part in _PARTS if getattr_static(given, part, None) is None]
@@ -346,7 +368,7 @@ class CheckedEmbedder:
         return self._given.passage_tokens_max
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        return self._checked(lambda: self._given.embed_passages(texts), len(texts))
+        return self._checked(lambda: self._given.embed_passages(list(texts)), len(texts))
 
     def embed_query(self, text: str) -> Vector:
         row: Vector = self._checked(lambda: [self._given.embed_query(text)], 1)[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from holdfast.domain.hub import PersonName
-    from holdfast.embed import Embedder
+    from holdfast.embed import Embedder, OwnEmbedder
     from holdfast.llm import Model
     from holdfast.store.base import Store
     from holdfast.store.postgres import PostgresStore
@@ -72,7 +72,7 @@ def build(
     store: Store | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
-    embedder: Embedder | None = None,
+    embedder: OwnEmbedder | None = None,
     model: Model | None = None,
 ) -> Core:
     """The engine for these settings; what is handed in is used instead of what they name."""
@@ -110,7 +110,7 @@ def build(
     )
 
 
-def _checked(embedder: Embedder) -> Embedder:
+def _checked(embedder: Embedder | OwnEmbedder) -> Embedder:
     """An embedder that checks its vectors. Most commands need none, and load nothing of it."""
     from holdfast.embed import CheckedEmbedder, SizedEmbedder
 
