@@ -256,8 +256,12 @@ class Toolset:
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        if any(tool.name == name for tool in self.dialect.tools):
-            why = "this memory is read-only" if self.read_only else "it is not one of those offered"
+        for tool in self.dialect.tools:
+            if tool.name != name:
+                continue
+            why = "it is not one of those offered"
+            if self.read_only and not tool.reads:
+                why = "this memory is read-only"
             raise InvalidInput(f"The tool {name} cannot be used: {why}.", hint=self._offered)
         raise NotFound(f"There is no tool {str(name)[:80]!r}.", hint=self._offered)
 

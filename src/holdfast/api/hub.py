@@ -718,11 +718,7 @@ class HubMemory:
         back."""
         from holdfast.engine.writing.edit import MOVED, copied_draft, movable
 
-        if not isinstance(to, HubMemory):
-            raise InvalidInput(
-                f"Memories are moved to a hub, not to {to!r}.",
-                hint="Hand in the hub itself: memory.hub(NAME).",
-            )
+        require_target(to)
         if to.id == self.id:
             raise InvalidInput("They are in this hub already.", hint="Name another hub.")
         memories = movable(self.core, [self.get(reference) for reference in references])
@@ -1585,6 +1581,15 @@ class HubMemory:
         if attachments:
             remove_attachments(self.core, self.id, self.attachments, notes.append)
         return notes
+
+
+def require_target(to: object) -> None:
+    """Raises InvalidInput for anything but the hub itself, such as its name."""
+    if not isinstance(to, HubMemory):
+        raise InvalidInput(
+            f"Memories are moved to a hub, not to {to!r}.",
+            hint="Hand in the hub itself: memory.hub(NAME).",
+        )
 
 
 def _chosen(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api import codec, wire
 from holdfast.api.arguments import to_draft
-from holdfast.api.hub import HubMemory
+from holdfast.api.hub import HubMemory, require_target
 from holdfast.api.operation import (
     FILES_ARE_LOCAL,
     Call,
@@ -113,6 +113,7 @@ class RemoteHub(HubMemory):
     def _on_move_many(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:
         from holdfast.domain.memory import Memory
 
+        require_target(given["to"])
         names = [reference_text(one) for one in given["references"]]
         check_limits(send.operation, {"references": names})
         if not names:

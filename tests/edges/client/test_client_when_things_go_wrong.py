@@ -323,6 +323,13 @@ def test_more_than_a_server_gives_is_refused_and_not_cut(client: holdfast.Client
         hub.forget_many(range(1, 102))
 
 
+def test_memories_are_moved_to_a_hub_and_not_to_its_name(client: holdfast.Client) -> None:
+    hub = client.hub()
+    hub.remember("Prefers tabs")
+    with pytest.raises(holdfast.InvalidInput, match="not to 'work'.*Hand in the hub itself"):
+        hub.move_many([1], "work")  # type: ignore[arg-type]
+
+
 def test_a_client_is_shared_by_threads(server: Served, client: holdfast.Client) -> None:
     hub = client.hub()
     failed: list[BaseException] = []

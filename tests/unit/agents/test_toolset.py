@@ -161,6 +161,16 @@ def test_where_no_tool_is_offered_it_is_said(hub: HubMemory) -> None:
     )
 
 
+def test_a_rarer_tool_that_reads_is_not_refused_as_if_it_wrote(hub: HubMemory) -> None:
+    tools = holdfast.tools("holdfast", hub, read_only=True)
+    assert tools.call("memory_list", {}).text.startswith(
+        "The tool memory_list cannot be used: it is not one of those offered."
+    )
+    assert tools.call("remember", {}).text.startswith(
+        "The tool remember cannot be used: this memory is read-only."
+    )
+
+
 def test_ten_megabytes_of_content_are_refused_with_a_sentence(hub: HubMemory) -> None:
     reply = holdfast.tools("holdfast", hub).call("remember", {"content": "x" * 10_000_000})
     assert reply.failed
