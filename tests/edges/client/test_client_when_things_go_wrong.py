@@ -326,7 +326,7 @@ def test_more_than_a_server_gives_is_refused_and_not_cut(client: holdfast.Client
 def test_memories_are_moved_to_a_hub_and_not_to_its_name(client: holdfast.Client) -> None:
     hub = client.hub()
     hub.remember("Prefers tabs")
-    with pytest.raises(holdfast.InvalidInput, match="not to 'work'.*Hand in the hub itself"):
+    with pytest.raises(holdfast.InvalidInput, match=r"not to 'work'.*Hand in the hub itself"):
         hub.move_many([1], "work")  # type: ignore[arg-type]
 
 
