@@ -1,4 +1,4 @@
-"""The examples that a developer begins with pass a type checker, as programs made from them must."""
+"""The examples that a developer begins with pass a type checker: programs are made from them."""
 
 from __future__ import annotations
 
