@@ -46,30 +46,42 @@ class Statement(NamedTuple):
 
 
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
+
+
+def _behind(words: str, short: str) -> re.Pattern[str]:
+    """A short form behind one of the words. It is looked for by its first sign, and the word before
+    it only there: a search for the word would try every character."""
+    before = "|".join(rf"(?<=\b{word}{short})" for word in words.split())
+    return lazy(rf"(?i){short}\b(?:{before})")
+
+
 # What shows that a short form may be there, its pattern, and the long one.
 _LONG_FORMS = (
-    ("can't", r"(?i)\b(ca)n't\b", r"\1n not"),
-    ("cannot", r"(?i)\bcannot\b", "can not"),
-    ("cant", r"(?i)\bcant\b", "can not"),
-    ("won't", r"(?i)\bwo(?:n't)\b", "will not"),
-    ("ain't", r"(?i)\bain't\b", "is not"),
-    ("n't", r"(?i)(?<=\w)n't\b", " not"),
-    ("nt", r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b", r"\1 not"),
-    ("'m", r"(?i)\b(i)'m\b", r"\1 am"),
-    ("'ve", r"(?i)\b(i|you|we|they)'ve\b", r"\1 have"),
-    ("'re", r"(?i)\b(you|we|they)'re\b", r"\1 are"),
-    ("'ll", r"(?i)\b(i|you|he|she|it|we|they)'ll\b", r"\1 will"),
-    ("'d", r"(?i)\b(i|you|he|she|it|we|they)'d\b", r"\1 would"),
+    ("can't", lazy(r"(?i)\b(ca)n't\b"), r"\1n not"),
+    ("cannot", lazy(r"(?i)\bcannot\b"), "can not"),
+    ("cant", lazy(r"(?i)\bcant\b"), "can not"),
+    ("won't", lazy(r"(?i)\bwo(?:n't)\b"), "will not"),
+    ("ain't", lazy(r"(?i)\bain't\b"), "is not"),
+    ("n't", lazy(r"[nN]'[tT]\b(?<=\w..[tT])"), " not"),
+    ("nt", lazy(r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b"), r"\1 not"),
+    ("'m", _behind("i", "'m"), " am"),
+    ("'ve", _behind("i you we they", "'ve"), " have"),
+    ("'re", _behind("you we they", "'re"), " are"),
+    ("'ll", _behind("i you he she it we they", "'ll"), " will"),
+    ("'d", _behind("i you he she it we they", "'d"), " would"),
     # Not the building, the wedding or the siblings of somebody.
     (
         "'s",
-        r"(?<=\w)'s(?= (?:not |just |still |now )?(?!(?:build|meet|wedd|train|someth|morn|even|ceil"
-        r"|paint|str|spr|sibl|cloth|feel|open|end|offer|sav|earn|hear|housewarm|k|r|w|th)ing\b)"
-        r"\w{2,}ing\b)",
+        lazy(
+            r"'s(?<=\w's)(?= (?:not |just |still |now )?"
+            r"(?!(?:build|meet|wedd|train|someth|morn|even|ceil"
+            r"|paint|str|spr|sibl|cloth|feel|open|end|offer|sav|earn|hear|housewarm|k|r|w|th)ing\b)"
+            r"\w{2,}ing\b)"
+        ),
         " is",
     ),
-    ("'s", r"(?i)\b(he|she|it|that|there|here|what|who)'s\b", r"\1 is"),
-)  # fmt: skip
+    ("'s", _behind("he she it that there here what who", "'s"), " is"),
+)
 
 
 # How short forms end that are written without one.
@@ -88,7 +100,7 @@ def long_forms(text: str) -> str:
         for sign, short, long in _LONG_FORMS:
             # A long form has no sign of a later one.
             if sign in folded:
-                text = re.sub(short, long, text)
+                text = short.sub(long, text)
     return text
 
 
