@@ -94,11 +94,14 @@ def split_private(text: str) -> tuple[str, str]:
 
 # At the beginning of a message, and with something behind it.
 _OFF_RECORD = lazy(
-    r"(?i)\A\W*(?:(?:ok(?:ay)?|so|hey|but|and|please|just|strictly|this is)\W+)*"
+    r"(?i)\A\W*(?:(?:ok(?:ay)?|so|hey|but|and|please|just|strictly|this is|ganz|nur|bitte"
+    r"|strictement|juste|aquí|solo|só|strikt)\W+)*"
     r"(?:off the record|between (?:us|you and me|the two of us)|entre nous|entre nosotros|unter uns"
-    r"|onder ons|detto tra noi|cá entre nós"
-    r"|(?:do not|don['’]?t|never) (?:remember|memori[sz]e|log) this|merk dir das nicht)"
-    r"(?:\s*[,:;–—]|\s+-|\s+but\b)\s*+\w"
+    r"|onder ons|detto tra noi|tra (?:di )?noi|cá entre nós|aqui entre nós"
+    r"|(?:do not|don['’]?t|never) (?:remember|memori[sz]e|log) this|merk dir das nicht"
+    r"|ne (?:retiens|note) pas (?:ça|cela)|no (?:recuerdes|apuntes|guardes) esto|non ricordarlo"
+    r"|não (?:guardes?|anotes?) isto|onthoud dit niet|别记(?:这个|下来)|これは覚えないで)"
+    r"(?:\s*[,:;–—、，：]|\s+-|\s+but\b)\s*+\w"
 )
 
 

@@ -70,6 +70,8 @@ def test_a_turn_that_is_all_private_is_not_logged(hub: HubMemory) -> None:
         "between us, the firm is for sale",
         "Please don't remember this, but my knee hurts",
         "Unter uns: der Chef geht",
+        "ganz unter uns, merk dir das nicht: der Chef geht",
+        "ne retiens pas ça : le Chef part",
     ],
 )
 def test_a_message_that_asks_not_to_be_kept_is_not_logged(hub: HubMemory, said: str) -> None:

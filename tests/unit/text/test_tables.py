@@ -17,6 +17,7 @@ from holdfast.text.analysis.word_forms import base_form
 from holdfast.text.capture import answers, capture, statements
 from holdfast.text.capture.between_people import is_between_people, is_lasting
 from holdfast.text.classify import classifier
+from holdfast.text.dates import other_languages
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read, without_helpers
 from holdfast.text.grounding.clauses import clauses_of
@@ -66,6 +67,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
         *("capture/unclear.txt", "capture/signs.txt", "capture/lasting.txt"),
         *("slots/endings.txt", "slots/kinds.txt", "slots/corrections.txt"),
+        "dates/other_languages.txt",
     }
     assert found - lists == tested
 
@@ -173,6 +175,13 @@ def test_what_ends_a_state_ends_its_example(newer: str, older: str) -> None:
     assert compare(newer, older).relation == "replaces"
     assert compare(older, newer).relation != "replaces"
     assert terms_of_replaced(newer)
+
+
+@pytest.mark.parametrize("row", other_languages.rows(), ids=lambda row: row.example)
+def test_a_time_in_another_language_is_found_in_its_example(row: other_languages.Row) -> None:
+    found = other_languages.time_in(row.example, at=AT)
+    assert (found is not None) is (row.kind not in ("open", "repeated"))
+    assert re.search(row.pattern, row.example) or row.kind == "open"
 
 
 @pytest.mark.parametrize("row", corrections.rows(), ids=lambda row: row.example)

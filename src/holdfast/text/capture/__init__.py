@@ -39,6 +39,7 @@ from holdfast.text.capture.wording import (
     Resolved,
     as_said,
     dated,
+    in_other_language,
     in_own_words,
     resolve,
     said_on,
@@ -326,6 +327,8 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
         resolved = Resolved(words, None, None)
     else:
         resolved = resolve(words, at, when=when)
+    if resolved.since is None and not named:
+        resolved = in_other_language(words, at) or resolved
     start = sentence.start + front
     # A request to remember is stored in the person's own words.
     return Captured(

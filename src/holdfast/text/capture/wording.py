@@ -130,6 +130,25 @@ def in_own_words(words: str, at: datetime) -> str:
     return said_on(as_said(words), at) if found.dates else dated(as_said(words), found, at)
 
 
+def in_other_language(words: str, at: datetime | None) -> Resolved | None:
+    """The time that words name in another language than English, which they keep; None if they name
+    none."""
+    from holdfast.text.dates import in_another_language
+
+    if at is None or (named := in_another_language(words, at=at)) is None:
+        return None
+    month = f"{_MONTHS[named.since.month - 1]} {named.since.year}"
+    day = f"{named.since.day} {month}"
+    days = (named.until - named.since).days
+    written = day if days == 1 else f"the week of {day}" if days == 7 else month
+    if days > _MONTH_DAYS_MAX:
+        written = str(named.since.year)
+    return Resolved(words, named.since, named.until, (written,))
+
+
+_MONTH_DAYS_MAX = 31
+
+
 def said_on(text: str, at: datetime) -> str:
     """The wording of a memory with the day on which it was said."""
     return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"

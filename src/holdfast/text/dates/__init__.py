@@ -20,6 +20,7 @@ from functools import cache
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.word_forms import numbers_in
+from holdfast.text.dates import other_languages
 from holdfast.text.tables import Patterns, lazy
 
 # The open ends of 'before June' and 'after 2030': beyond any memory, and far enough from the
@@ -160,7 +161,7 @@ def may_have_event(text: str) -> bool:
     """Whether `event_in` may find a time in a text. Most texts name none."""
     if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
         return False
-    return _may_have_date(text) or _may_name_a_day(text)
+    return _may_have_date(text) or _may_name_a_day(text) or other_languages.may_name_a_time(text)
 
 
 def event_in(text: str, *, at: datetime) -> Event | None:
@@ -173,9 +174,8 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     found = find_dates(text, now=at, zone=at.tzinfo)
     if not found and (ahead := _IN_SOME_DAYS.search(text)) is not None:
         return _in_some_days(ahead, at)
-    if not found and (days := _days_away(text)) is not None:
-        day = at.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=days)
-        return Event(day, day + timedelta(days=1))
+    if not found and (named := in_another_language(text, at=at)) is not None:
+        return named
     if len(found) != 1 or _OPEN.match(found[0].words):
         return None
     mention = found[0]
@@ -188,6 +188,15 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     ):
         return _next(mention)
     return Event(mention.since, mention.until)
+
+
+def in_another_language(text: str, *, at: datetime) -> Event | None:
+    """The time that a statement names in another language than English."""
+    if (days := _days_away(text)) is not None:
+        day = at.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=days)
+        return Event(day, day + timedelta(days=1))
+    named = other_languages.time_in(text, at=at)
+    return Event(named.since, named.until) if named else None
 
 
 def relative_day(text: str, *, at: datetime) -> Event | None:
