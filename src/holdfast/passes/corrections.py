@@ -14,7 +14,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Turn
 from holdfast.engine.core import Scope
-from holdfast.text.capture.wording import resolve
+from holdfast.text.capture.wording import dated, in_other_language, resolve
 from holdfast.text.facts.statements import without_note
 from holdfast.text.slots.corrections import (
     Correction,
@@ -147,19 +147,25 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
     if proposed.speaks_of(found.start, len(said)) and not _is_kept_as_said(proposed, found):
         # Rules have understood the statement alone, and it is compared with all others.
         return
-    old = without_note(memory.content)
+    written = _DATE_BEHIND.search(memory.content)
+    # The date behind the words is that of the older value.
+    old = memory.content[: written.start()] if written else without_note(memory.content)
     words = said[found.start : found.end]
     clause = words if found.manner == "changed" else first_clause(words)
     span = Span(found.begin, found.end)
     in_passing = found.manner == "may correct"
-    dated = resolve(clause, heard.read_at, when="ahead").text
-    new = with_values_of(dated, old, only=in_passing)
+    in_full = resolve(clause, heard.read_at, when="ahead").text
+    new = with_values_of(in_full, old, only=in_passing)
     # 'In April' has a year now, and the older statement may have none.
     new = new or with_values_of(clause, old, only=in_passing)
     since = until = None
     if new is not None:
         event = event_in(new, at=heard.read_at)
         since, until = (event.since, event.until) if event else (None, None)
+        if written:
+            meant = resolve(new, heard.read_at, when="ahead")
+            meant = meant if meant.dates else in_other_language(new, heard.read_at) or meant
+            new = dated(new, meant, heard.read_at)
     elif found.manner != "changed" and _replaces_alone(said[found.begin :], old, found):
         # 'I moved to Linz, still getting used to it' is understood by its first part.
         alone = capture(first_clause(words), at=heard.read_at)
@@ -179,6 +185,9 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
             occurred_until=until,
             corrects=memory.id,
         )
+
+
+_DATE_BEHIND = lazy(r" \((?:the week of )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?\d{4}\)\Z")
 
 
 def _is_kept_as_said(proposed: Proposed, found: Correction) -> bool:
