@@ -405,6 +405,33 @@ def test_hooks_and_a_server_in_one_file_leave_no_backup(machine: Machine, person
     assert path.read_bytes() == before
 
 
+def test_hooks_in_a_file_of_two_clients_stay_until_both_are_taken_out(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".copilot" / "hooks" / "holdfast.json"
+    machine("setup", "vscode")
+    machine("setup", "copilot-cli")
+    machine("teardown", "vscode")
+    assert path.exists()
+    machine("teardown", "copilot-cli")
+    assert not path.exists()
+    machine("setup", "vscode")
+    machine("setup", "copilot-cli")
+    machine("teardown", "--all")
+    assert not path.exists()
+
+
+def test_hooks_of_an_earlier_installation_do_not_come_back_from_a_backup(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".codex" / "hooks.json"
+    machine("setup", "codex")
+    path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+    machine("setup", "codex")
+    machine("teardown", "codex")
+    assert not path.exists()
+
+
 def test_a_command_of_the_person_is_neither_replaced_nor_removed(
     machine: Machine, person: Path
 ) -> None:

@@ -314,9 +314,9 @@ def _arguments(text: str) -> Any:
 def _status(call: Call, args: Namespace) -> None:
     """Show whether memory works here: hub, agents, last session.
 
-    The hub of this folder and its counts, the agents that are set up, and what the last
-    session was given. `holdfast doctor` looks for damage, `holdfast stats` counts
-    everything. In a pipe, a line each: what, its state."""
+    The hub of this folder and its counts, the agents that are set up and whether their
+    hooks are in place, and what the last session was given. `holdfast doctor` looks for
+    damage, `holdfast stats` counts everything. In a pipe, a line each: what, its state."""
     from holdfast.edges.cli.dispatch import model_of, store_of
     from holdfast.edges.cli.help import is_new
 
@@ -326,6 +326,7 @@ def _status(call: Call, args: Namespace) -> None:
         found["session"] = _last_session(call, found["hub"])
     found |= {
         "agents": _agents(call.home),
+        "hook_failures": _hook_failures(call.home),
         "model": model_of(call.settings["embed.model"]),
         "store": store_of(call.home, call.settings["store.url"], os.environ),
     }
@@ -367,9 +368,11 @@ def _counts(call: Call, hub: HubMemory) -> dict[str, Any]:
 
 
 def _agents(home: str) -> list[dict[str, Any]]:
-    """The agents on this machine, and whether Holdfast is in their settings."""
+    """The agents on this machine, whether Holdfast is in their settings, and why it does not work
+    there."""
     from holdfast.edges.cli.setup_output import NAME
     from holdfast.edges.clients import CLIENTS
+    from holdfast.edges.clients.health import faults
     from holdfast.edges.clients.install_hooks import is_installed
     from holdfast.edges.clients.install_server import look
     from holdfast.edges.clients.program import here
@@ -380,8 +383,24 @@ def _agents(home: str) -> list[dict[str, Any]]:
         states = [look(client, path, NAME).state for path in client.files(place, "user")]
         is_set_up = "ours" in states
         if is_set_up or is_installed(client, place, home):
-            agents.append({"client": client.name, "title": client.title, "set_up": is_set_up})
+            agents.append(
+                {"client": client.name, "title": client.title, "set_up": is_set_up}
+                | {"problems": faults(client, place, NAME)}
+            )
     return agents
+
+
+def _hook_failures(home: str) -> dict[str, Any]:
+    """How often hooks failed in the last days, and the last time: those prompts had no memory."""
+    from holdfast.edges.hooks.state_files import recent_errors
+
+    found = recent_errors(home)
+    last = found[-1] if found else None
+    return {
+        "count": len(found),
+        "last_at": last.at if last else None,
+        "last_reason": last.reason if last else "",
+    }
 
 
 def _last_session(call: Call, hub: str) -> dict[str, Any] | None:
@@ -408,6 +427,8 @@ def _lines(call: Call, found: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("beside", f"{one['name']} (yours, read in every project)"))
         lines += [("", said) for said in _of_hub(call, one)]
     lines += _of_agents(found["agents"])
+    if (failures := found["hook_failures"])["count"]:
+        lines.append(("hooks", _of_failures(call, failures)))
     if (last := found["session"]) is not None:
         from holdfast.domain.clock import from_text
 
@@ -417,6 +438,15 @@ def _lines(call: Call, found: dict[str, Any]) -> list[tuple[str, str]]:
         said = f"{last['client']}{where}, {at}: {given} put in (`holdfast session`)"
         lines.append(("session", said))
     return [*lines, ("model", found["model"]), ("store", found["store"])]
+
+
+def _of_failures(call: Call, failures: dict[str, Any]) -> str:
+    from holdfast.domain.clock import from_text
+
+    count = failures["count"]
+    times = "once" if count == 1 else f"{count} times"
+    at = call.out.time(from_text(failures["last_at"]))
+    return f"failed {times}, last {at}: {failures['last_reason']} (`holdfast doctor`)"
 
 
 def _of_hub(call: Call, one: dict[str, Any]) -> list[str]:
@@ -434,9 +464,14 @@ def _of_hub(call: Call, one: dict[str, Any]) -> list[str]:
 
 
 def _of_agents(agents: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    ready = [one["title"] for one in agents if one["set_up"]]
+    ready = [one["title"] for one in agents if one["set_up"] and not one["problems"]]
     left = [one["title"] for one in agents if not one["set_up"]]
     lines = [f"{', '.join(ready)}: set up"] if ready else []
+    lines += [
+        f"{one['title']}: set up, but {why} (`holdfast setup {one['client']}`)"
+        for one in agents
+        for why in one["problems"]
+    ]
     if left:
         lines.append(f"{', '.join(left)}: not set up (`holdfast setup`)")
     lines = lines or ["none was found; any MCP client works (`holdfast mcp`)"]

@@ -25,6 +25,7 @@ from holdfast.edges.clients import (
     install_server,
     settings_file,
 )
+from holdfast.edges.clients.health import entry_of, faults, wants_hooks
 from holdfast.edges.clients.install_hooks import HookFile
 from holdfast.edges.clients.install_server import Outcome
 from holdfast.edges.clients.program import (
@@ -170,6 +171,7 @@ def _wants_all(call: Call, args: Namespace, place: Platform) -> bool:
         client
         for client in _installed(call, args, place)
         if output.found(client, args, place, args.scope).state != "ours"
+        or (args.scope == "user" and faults(client, place, args.name))
     ]
     if not here or args.print:
         return False
@@ -271,6 +273,7 @@ def _take_out(call: Call, args: Namespace, place: Platform, client: Client) -> C
         hooks = [
             install_hooks.take_out(client, file, now=now, dry_run=args.dry_run)
             for file in hook_files
+            if file.path not in _used_by_others(client, args, place)
         ]
         # Our entry may be in any of the client's files, as the rules for choosing one may have
         # changed.
@@ -419,6 +422,17 @@ def _hook_files(client: Client, args: Namespace, place: Platform) -> list[HookFi
     return install_hooks.files_of(
         client, place, install_hooks.command_of(sys.executable, args.home)
     )
+
+
+def _used_by_others(client: Client, args: Namespace, place: Platform) -> set[str]:
+    """The files with hooks of the other clients that are set up: Copilot CLI and VS Code read the
+    same one."""
+    return {
+        file.path
+        for other in CLIENTS
+        if other is not client and wants_hooks(entry_of(other, place, args.name))
+        for file in _hook_files(other, args, place)
+    }
 
 
 def _with_scope(args: Namespace) -> list[Client]:

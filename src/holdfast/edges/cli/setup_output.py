@@ -20,6 +20,7 @@ from holdfast.edges.cli.command import Namespace
 from holdfast.edges.cli.output import counted
 from holdfast.edges.clients import CLIENTS, Client, Scope, json_text, settings_file
 from holdfast.edges.clients import install_hooks as hooks_of_clients
+from holdfast.edges.clients.health import faults
 from holdfast.edges.clients.install_hooks import command_of
 from holdfast.edges.clients.install_server import EntryState, Outcome, look, rendered
 from holdfast.edges.clients.jsonc import Malformed
@@ -37,6 +38,7 @@ _DONE = {
     "updated": "{title} is set up: the entry `{name}` was there and is updated.",
     "replaced": "{title} is set up: the entry `{name}` replaces one that was not ours.",
     "unchanged": "{title} is already set up; nothing was changed.",
+    "hooks": "{title} is set up: the entry `{name}` was there already.",
     "removed": "The entry `{name}` is out of the settings of {title}.",
     "absent": "{title} is not set up; nothing was changed.",
 }
@@ -90,6 +92,11 @@ def clients(call: Call, args: Namespace, place: Platform) -> None:
         for is_installed in (hooks_of_clients.is_installed(client, place, call.home),)
         for scope in client.scopes
     ]
+    wrong = {
+        (client.name, "user"): faults(client, place, args.name)
+        for client, scope, _, seen in rows
+        if scope == "user" and seen.state == "ours"
+    }
     # Every client could have a file in this project; it is listed only if it has an entry.
     rows = [row for row in rows if row[1] == "user" or row[3].state != "absent"]
     if call.out.json:
@@ -98,6 +105,7 @@ def clients(call: Call, args: Namespace, place: Platform) -> None:
                 {"client": client.name, "title": client.title, "installed": installed}
                 | {"scope": scope, "state": seen.state, "file": seen.path}
                 | ({"reason": seen.reason} if seen.reason else {})
+                | {"problems": wrong.get((client.name, scope), [])}
                 for client, scope, installed, seen in rows
             ]
         )
@@ -112,16 +120,18 @@ def clients(call: Call, args: Namespace, place: Platform) -> None:
             (
                 client.name,
                 "yes" if installed else "no",
-                _STATES[seen.state],
+                "in part" if wrong.get((client.name, scope)) else _STATES[seen.state],
                 scope,
                 _shown(call, seen.path, place),
             )
             for client, scope, installed, seen in rows
         ],
     )
-    for client, _, _, seen in rows:
+    for client, scope, _, seen in rows:
         if seen.reason:
             call.out.note(f"{client.title}: {seen.reason}")
+        for why in wrong.get((client.name, scope), ()):
+            call.out.note(f"{client.title}: {why}. `holdfast setup {client.name}` mends it.")
     if absent:
         names = ", ".join(dict.fromkeys(client.name for client, *_ in absent))
         call.out.note(wrapped(f"Not found on this machine: {names}."))
@@ -186,7 +196,7 @@ def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
             call.out.note(f"{client.title}: {failure}")
             continue
         if call.out.terminal:
-            _show(call, args, outcome)
+            _show(call, args, outcome, hooks)
         else:
             result = _result(args, outcome)
             call.out.row(result, client.name, outcome.path, outcome.backup or "")
@@ -206,9 +216,12 @@ def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
             call.out.note(f"{client.title} does not seem to be installed here.")
 
 
-def _show(call: Call, args: Namespace, outcome: Outcome) -> None:
+def _show(call: Call, args: Namespace, outcome: Outcome, hooks: Sequence[Outcome]) -> None:
     words = _WOULD if args.dry_run and outcome.changed else _DONE
-    said = words[outcome.result].format(title=outcome.client.title, name=args.name)
+    is_hooks_alone = outcome.result == "unchanged" and any(hook.changed for hook in hooks)
+    said = words["hooks" if is_hooks_alone else outcome.result].format(
+        title=outcome.client.title, name=args.name
+    )
     call.out.line(said, "green" if outcome.changed else "")
     call.out.line(f"  file    {outcome.path}")
     if not outcome.changed or args.dry_run:

@@ -29,7 +29,8 @@ from holdfast.errors import AlreadyExists, InvalidInput, StoreError
 
 # A hook answers in a fraction of a second; a client that waits longer has a broken one.
 _TIMEOUT_S = 10
-_OUR_FRONT = ("edges", "hooks", "front.py")
+# The end of our program's path, in each of our hooks.
+OUR_FRONT = ("edges", "hooks", "front.py")
 # The tools that only read, which Claude Code would otherwise ask about each time.
 _READ_TOOLS = ("recall", "memory_get", "memory_context")
 CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
@@ -259,7 +260,8 @@ def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = F
         if new == text:
             return "absent", text
         for before in _backups(file.path):
-            if _with_hooks(file, before) == text:
+            # An update made a backup that has our earlier hooks.
+            if _without_hooks(file, before) == before and _with_hooks(file, before) == text:
                 return "removed", before
         return "removed", None if _with_hooks(file, "") == text else _tidied(file, new)
 
@@ -290,7 +292,7 @@ def _with_hooks(file: HookFile, text: str) -> str:
         there = json_text.items_at(text, path) or []
         if item in there:
             continue
-        stale = [one for one in there if _is_ours(one, item)]
+        stale = [one for one in there if is_ours(one, item)]
         if stale:
             text = json_text.without_items(text, path, lambda one: one in stale)  # noqa: B023
         text = json_text.with_item(text, path, item)
@@ -302,7 +304,7 @@ def _without_hooks(file: HookFile, text: str) -> str:
         return ""
     for path, item in file.additions:
         if json_text.items_at(text, path) is not None:
-            text = json_text.without_items(text, path, lambda one: _is_ours(one, item))  # noqa: B023
+            text = json_text.without_items(text, path, lambda one: is_ours(one, item))  # noqa: B023
     return text
 
 
@@ -317,12 +319,12 @@ def _tidied(file: HookFile, text: str) -> str:
     return text
 
 
-def _is_ours(found: Any, item: Any) -> bool:
+def is_ours(found: Any, item: Any) -> bool:
     """Whether setup wrote an item of a list, also that of another installation."""
     if isinstance(item, str):
         return bool(found == item)
     text = json.dumps(found).replace("\\\\", "/")
-    return "/".join(_OUR_FRONT) in text and "holdfast" in text
+    return "/".join(OUR_FRONT) in text and "holdfast" in text
 
 
 def _backups(path: str) -> list[str]:

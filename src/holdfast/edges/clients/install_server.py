@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from holdfast.edges.clients import Client, settings_file
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
-from holdfast.edges.clients.program import is_ours
+from holdfast.edges.clients.program import is_ours, line_of
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
 
 # A client that is running may write its file at any time; one that writes it this often in the
@@ -50,6 +50,8 @@ class EntryState(NamedTuple):
     path: str
     state: Literal["ours", "other", "absent", "unreadable"]
     reason: str = ""
+    # The command line of an entry of ours.
+    line: tuple[str, ...] = ()
 
 
 def set_up(
@@ -100,7 +102,9 @@ def look(client: Client, path: str, name: str) -> EntryState:
         return EntryState(path, "unreadable", error.message)
     if entry is None:
         return EntryState(path, "absent")
-    return EntryState(path, "ours" if is_ours(entry) else "other")
+    if not is_ours(entry):
+        return EntryState(path, "other")
+    return EntryState(path, "ours", line=tuple(line_of(entry)))
 
 
 def holds_only_ours(client: Client, path: str) -> bool:

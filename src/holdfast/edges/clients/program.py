@@ -136,13 +136,14 @@ def is_passing(path: str) -> bool:
 def is_ours(entry: Any) -> bool:
     """Whether an entry starts Holdfast's MCP server as we write it: by its script or as a module.
     Whatever else a person made of it is theirs."""
-    line = _line_of(entry) if isinstance(entry, Mapping) else []
+    line = line_of(entry) if isinstance(entry, Mapping) else []
     if line[1:2] == ["mcp"]:
         return _stem(line[0]) == "holdfast"
     return any(line[at : at + 3] == ["-m", "holdfast", "mcp"] for at in range(1, len(line)))
 
 
-def _line_of(entry: Mapping[str, Any]) -> list[str]:
+def line_of(entry: Mapping[str, Any]) -> list[str]:
+    """The words of the command line that an entry starts; none if they are no words."""
     command, args = entry.get("command"), entry.get("args", [])
     words = command if isinstance(command, list) else [command]
     if not isinstance(args, list):
