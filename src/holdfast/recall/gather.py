@@ -9,7 +9,10 @@ narrow filter does not lead to an empty answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from operator import add
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
@@ -80,10 +83,17 @@ class QuestionVector(NamedTuple):
         return best
 
 
-# A passage, its cosine, and its word score in units of cosine: a ScoredPassage as a plain tuple.
-_PassageScores = tuple[Candidate, float, float]
-# The passages that were found, by memory id.
-_Rows = dict[str, tuple[_PassageScores, ...]]
+class _Scored(NamedTuple):
+    """The passages that were found, their cosines, and their word scores in units of cosine. Kept
+    apart, because only those that are ranked become tuples."""
+
+    passages: list[Candidate]
+    cosines: list[float]
+    words: list[float]
+
+
+# The passages that were found, by memory id: the fields of ScoredPassages as plain tuples.
+_Rows = dict[str, tuple[tuple[Candidate, float, float], ...]]
 
 
 def embed_question(
@@ -248,7 +258,7 @@ def _score_passages(
     hits: Sequence[lexical.WordHit],
     question: QuestionVector | None,
     understood: Understood,
-) -> list[_PassageScores]:
+) -> _Scored:
     """Returns the passages found by words, with their cosines, and those found by vectors only."""
     weight = weights.LEXICAL_ALONE_WEIGHT if question is None else weights.LEXICAL_WEIGHT
     full = 0.0
@@ -257,7 +267,9 @@ def _score_passages(
     elif question is not None and not (asked.analysis.is_prompt or understood.foreign):
         full = _full_score(understood.lexicon)
     words, share = _scale_to_cosine(hits, weight, full)
-    by_words = {one.passage_id: None for one, _ in hits}
+    passages = [one for one, _ in hits]
+    by_words = [one.passage_id for one in passages]
+    named = dict.fromkeys(by_words)
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
     reach = weights.VECTOR_CANDIDATES
@@ -268,73 +280,67 @@ def _score_passages(
             question.model,
             question.vector,
             limit=reach,
-            also=list(by_words),
+            also=list(named),
             scan=question.scan,
         )
-        unknown = [passage for passage in cosines if passage not in by_words]
+        unknown = [passage for passage in cosines if passage not in named]
         if reach == weights.VECTOR_CANDIDATES and asked.past is None:
-            unknown = _worth_reading(unknown, cosines, hits, words)
+            unknown = _worth_reading(unknown, cosines, by_words, words)
         others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
         if asked.analysis.phrases or asked.analysis.excluded:
             others = [one for one in others if fits(one, asked.analysis)]
         if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
+    if share < 1:
+        # Without a vector, the words are all there is to judge by.
+        words = [
+            score if cosines.get(one) else score / share
+            for one, score in zip(by_words, words, strict=True)
+        ]
+    passages += others
     # Most passages have one window; checking that inline saves a call for each.
-    found = [
-        (
-            one,
-            cosine if one.windows == 1 else corrected(cosine, one.windows),
-            # Without a vector, the words are all there is to judge by.
-            score if cosine else score / share,
-        )
-        for (one, _), score in zip(hits, words, strict=True)
+    near = [
+        cosine if one.windows == 1 else corrected(cosine, one.windows)
+        for one in passages
         for cosine in (cosines.get(one.passage_id, 0.0),)
     ]
-    found += [
-        (one, cosine if one.windows == 1 else corrected(cosine, one.windows), 0.0)
-        for one in others
-        for cosine in (cosines[one.passage_id],)
-    ]
-    return found
+    return _Scored(passages, near, words + [0.0] * len(others))
 
 
 def _worth_reading(
-    unknown: Sequence[int],
+    unknown: list[int],
     cosines: Mapping[int, float],
-    hits: Sequence[lexical.WordHit],
+    by_words: Sequence[int],
     words: Sequence[float],
 ) -> list[int]:
     """Returns the passages found by vectors only that can still be among the memories ranked.
+    `unknown` are these passages, nearest first; `by_words` those found by words, with their scores.
 
     Passages found by words rank by cosine plus word score. The margin makes up for passages of
     the same memory, for filtered ones, and for those with many windows.
     """
     spare = int(weights.RANKED * _MARGIN)
     if len(unknown) <= spare:
-        return list(unknown)
-    stronger = [
-        cosines.get(one.passage_id, 0.0) + score
-        for (one, _), score in zip(hits, words, strict=True)
-    ]
-    stronger.sort(reverse=True)
-    out = []
-    ahead = 0
-    for place, passage in enumerate(unknown):  # nearest first
-        while ahead < len(stronger) and stronger[ahead] >= cosines[passage]:
-            ahead += 1
-        if place + ahead >= spare:
-            break
-        out.append(passage)
-    return out
+        return unknown
+    strengths = sorted(
+        [cosines.get(one, 0.0) + score for one, score in zip(by_words, words, strict=True)]
+    )
+    # A penalty for many windows may put a passage before nearer ones: those are not behind it.
+    nearest = list(accumulate([cosines[one] for one in unknown[:spare]], min))
+
+    def count_before(place: int) -> int:
+        return place + len(strengths) - bisect_left(strengths, nearest[place])
+
+    return unknown[: bisect_left(range(spare), spare, key=count_before)]
 
 
 _MARGIN = 1.25
 
 
-def _by_memory(found: Iterable[_PassageScores]) -> _Rows:
+def _by_memory(found: _Scored) -> _Rows:
     out: _Rows = {}
-    for one in found:
+    for one in zip(*found, strict=True):
         memory_id = one[0].memory_id
         before = out.get(memory_id)
         # Tuples, not lists: most memories have one passage, and the garbage collector tracks lists.
@@ -342,25 +348,26 @@ def _by_memory(found: Iterable[_PassageScores]) -> _Rows:
     return out
 
 
-def _best(found: Sequence[_PassageScores]) -> _Rows:
+def _best(found: _Scored) -> _Rows:
     """Returns the memories with the most evidence; the others are not read from the store."""
-    own = [cosine + words for _, cosine, words in found]
-    owners = {one[0].memory_id for one in found}
-    if weights.RANKED < len(owners) == len(found) == len({*own}):
+    passages, cosines, words = found
+    own = list(map(add, cosines, words))
+    owners = {one.memory_id for one in passages}
+    if weights.RANKED < len(owners) == len(own) == len({*own}):
         # The usual case: one passage per memory, and no two with the same evidence.
         best = sorted(range(len(own)), key=own.__getitem__, reverse=True)[: weights.RANKED]
-        return {found[at][0].memory_id: (found[at],) for at in best}
+        return {passages[at].memory_id: ((passages[at], cosines[at], words[at]),) for at in best}
     rows = _by_memory(found)
     if len(rows) <= weights.RANKED:
         return rows
     order = []
     for memory_id, several in rows.items():
-        _, cosine, words = several[0]
+        _, cosine, score = several[0]
         if len(several) > 1:
             # The best cosine and the best word score may come from different passages.
-            for _, other, score in several[1:]:
-                cosine, words = max(cosine, other), max(words, score)
-        order.append((-(cosine + words), memory_id))
+            for _, other, more in several[1:]:
+                cosine, score = max(cosine, other), max(score, more)
+        order.append((-(cosine + score), memory_id))
     order.sort()
     return {memory_id: rows[memory_id] for _, memory_id in order[: weights.RANKED]}
 

@@ -65,21 +65,22 @@ def add_surroundings(
 ) -> None:
     """Adds evidence from neighbouring turns, the session and the speaker to each memory."""
     sessions, chats, alone = _by_session(items)
-    people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
+    speakers = {item.memory.speaker for item in items}
+    people = {name for name in speakers if _is_person(name)}
     floor = _floor(items)
     _add_stored_together(alone, session_weight)
-    _add_neighbours(sessions.values(), floor, people, adjacent)
+    of_sessions, of_chats = _with_most_evidence(sessions), _with_most_evidence(chats)
+    _add_neighbours(of_sessions, floor, people, adjacent)
     # The log is of a person and an agent, not between people.
-    _add_neighbours(chats.values(), floor, set(), adjacent_turns)
+    _add_neighbours(of_chats, floor, set(), adjacent_turns)
     if voice.in_text:
         _add_text_neighbours(items, floor)
     if people:
         # Turns of the log have no numbers from which those around them could be found.
-        _add_words_around(sessions, people, covered)
-    for turns in (*sessions.values(), *chats.values()):
-        best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
+        _add_words_around(sessions.values(), people, covered, only_people=people == speakers)
+    for turns, most in (*of_sessions, *of_chats):
         for turn in turns:
-            turn.add("session", session_weight * best)
+            turn.add("session", session_weight * most)
     _add_voice(items, voice)
 
 
@@ -107,6 +108,11 @@ def _by_session(items: Sequence[Evidence]) -> tuple[_Sessions, _Sessions, list[E
         # Turns have no number; their ids sort by the time of logging.
         turns.sort(key=attrgetter("memory.id"))
     return sessions, chats, alone
+
+
+def _with_most_evidence(sessions: _Sessions) -> list[tuple[Sequence[Evidence], float]]:
+    """Returns the turns of each session, with the evidence of the one that has the most."""
+    return [(turns, max([turn.own for turn in turns])) for turns in sessions.values()]
 
 
 def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
@@ -166,14 +172,15 @@ def _floor(items: Sequence[Evidence]) -> float:
 
 
 def _add_neighbours(
-    sessions: Iterable[Sequence[Evidence]],
+    sessions: Iterable[tuple[Sequence[Evidence], float]],
     floor: float,
     people: Set[str | None],
     adjacent: Adjacent,
 ) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
-    for turns in sessions:
-        if len(turns) == 1:
+    for turns, most in sessions:  # see `_with_most_evidence`
+        # What is not above the floor adds nothing to its neighbours.
+        if len(turns) == 1 or most <= floor:
             continue
         # Only turns with a speaker: adjacent notes of a session do not answer each other.
         spoken = [
@@ -181,7 +188,6 @@ def _add_neighbours(
             for turn in turns
             if turn.memory.speaker and len(turn.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
         ]
-        # If neither is above the floor, neither adds anything to the other.
         pairs += [(a, b) for a, b in pairwise(spoken) if a.own > floor or b.own > floor]
     if not pairs:
         return
@@ -215,22 +221,29 @@ def _share_evidence(one: Evidence, two: Evidence, floor: float, *, people: bool 
             turn.add("neighbour", weight * (other.own - floor), f"beside {named}, which fits")
 
 
-def _add_words_around(sessions: _Sessions, people: Set[str | None], covered: Coverage) -> None:
+def _add_words_around(
+    sessions: Iterable[Sequence[Evidence]],
+    people: Set[str | None],
+    covered: Coverage,
+    *,
+    only_people: bool,
+) -> None:
     """Adds evidence from the question's words in neighbouring turns: in a conversation between
-    people they are spread over several turns."""
+    people they are spread over several turns. `only_people` says that all turns are of people."""
     reach = weights.WORDS_AROUND_TURNS
-    for turns in sessions.values():
+    for turns in sessions:
         # Turns that were not found by words contain none of them.
         holding = [turn for turn in turns if turn.parts["words"]]
-        if not holding or people.isdisjoint([turn.memory.speaker for turn in turns]):
+        if not holding or not (only_people or any(turn.memory.speaker in people for turn in turns)):
             continue
-        around: dict[int, int] = {}
+        around = dict.fromkeys([turn.memory.number for turn in turns], 0)
         for turn in holding:
             number, held = turn.memory.number, covered.held(turn)
             for near in range(number - reach, number + reach + 1):
-                around[near] = around.get(near, 0) | held
+                if near in around:
+                    around[near] |= held
         for turn in turns:
-            if together := around.get(turn.memory.number):
+            if together := around[turn.memory.number]:
                 turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
 
 
@@ -265,23 +278,27 @@ def _add_asked_for(
 
 
 def _add_known(items: Sequence[Evidence], now: datetime) -> None:
+    by_stability: dict[str, tuple[float, float | None]] = {
+        name: (worth, weights.DECAY_HALF_LIFE_DAYS.get(name))
+        for name, worth in weights.STABILITY_WEIGHT.items()
+    }
     for item in items:
         memory = item.memory
-        stability, pinned, count = memory.stability, memory.pinned, memory.access_count
+        pinned, count, state = memory.pinned, memory.access_count, memory.state
+        worth, half_life = by_stability[memory.stability]
         if pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
-        if worth := weights.STABILITY_WEIGHT[stability]:
+        if worth:
             item.add("stability", worth)
         if count:
             item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
-        half_life: float | None = weights.DECAY_HALF_LIFE_DAYS.get(stability)
         if half_life is not None and not pinned:
             # What is used is forgotten later; log1p(0) is 0, and most were never accessed.
             longer = half_life * (1 + math.log1p(count)) if count else half_life
             item.add("decay", -_decay(memory, now, longer))
-        if memory.state == "cooling":
+        if state == "cooling":
             item.add("state", weights.COOLING_WEIGHT, "cooling")
-        elif memory.state == "archived":
+        elif state == "archived":
             item.add("state", weights.ARCHIVED_WEIGHT, "archived")
         # Most memories have no end; checking that inline saves a call for each.
         ends = memory.superseded_by or memory.expires_at or memory.valid_until
@@ -433,7 +450,11 @@ def cut(
     near = [
         item
         for item, strength in strong
-        if strength - _shared_evidence(item, session_weight) >= lowest
+        if strength >= lowest
+        and (
+            item.memory.session is not None
+            or strength - _shared_evidence(item, session_weight) >= lowest
+        )
     ]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:

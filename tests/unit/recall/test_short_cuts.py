@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import cast
@@ -11,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall import expand, vector, weights
-from holdfast.recall.evidence import ScoredPassage
-from holdfast.recall.gather import _best
+from holdfast.recall import expand, gather, vector, weights
+from holdfast.recall.gather import _best, _Scored
 from holdfast.recall.lexical import bm25
 from holdfast.store.base import Reader
 from holdfast.store.values import Candidate, Lexicon, VectorRow, VectorState
@@ -139,18 +139,43 @@ def test_the_nearest_vectors_come_in_order_and_the_named_behind_them(
 
 def test_of_many_memories_those_with_the_most_evidence_are_ranked() -> None:
     count = weights.RANKED + 50
-    found = [
-        ScoredPassage(candidate(f"m{n:04}", n, ["a"], []), n / 1_000, n % 7 / 10)
-        for n in range(count)
-    ]
+    found = [(candidate(f"m{n:04}", n, ["a"], []), n / 1_000, n % 7 / 10) for n in range(count)]
     # A second passage whose cosine is better, and whose words are worse.
-    found.append(ScoredPassage(candidate("m0003", count, ["a"], []), 0.9, 0.0))
-    own = {one.candidate.memory_id: one.cosine + one.words for one in found[:-1]}
+    found.append((candidate("m0003", count, ["a"], []), 0.9, 0.0))
+    own = {one.memory_id: cosine + words for one, cosine, words in found[:-1]}
     own["m0003"] = 0.9 + 0.3
     expected = sorted(own, key=lambda key: (-own[key], key))[: weights.RANKED]
-    kept = _best(found)
+    kept = _best(_Scored(*map(list, zip(*found, strict=True))))
     assert list(kept) == expected
-    assert [one.candidate.passage_id for one in kept["m0003"]] == [3, count]
+    assert [one.passage_id for one, *_ in kept["m0003"]] == [3, count]
+
+
+@given(
+    st.lists(st.integers(0, 12), max_size=14),
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 5)), max_size=8),
+)
+def test_passages_are_read_as_long_as_enough_others_are_not_before_them(
+    nearness: list[int], scores: list[tuple[int, int]]
+) -> None:
+    # Passages 0, 1, … are found by vectors only, and 100, 101, … by words too. The order is that
+    # of a search, which a passage of many windows may be in before a nearer one.
+    unknown = list(range(len(nearness)))
+    by_words = [100 + at for at in range(len(scores))]
+    cosines = dict(enumerate(map(float, nearness)))
+    cosines |= {100 + at: float(cosine) for at, (cosine, _) in enumerate(scores)}
+    words = [float(score) for _, score in scores]
+    spare = 5
+    expected: list[int] = []
+    least = math.inf
+    for passage in unknown:
+        least = min(least, cosines[passage])
+        stronger = [cosine + score for cosine, score in scores if cosine + score >= least]
+        if len(nearness) > spare and len(expected) + len(stronger) >= spare:
+            break
+        expected.append(passage)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(weights, "RANKED", spare / gather._MARGIN)
+        assert gather._worth_reading(unknown, cosines, by_words, words) == expected
 
 
 def test_vectors_that_are_added_leave_what_is_being_searched_as_it_was() -> None:
