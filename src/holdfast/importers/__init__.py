@@ -24,6 +24,7 @@ from holdfast.text import clean
 MODULES = {
     "basic-memory": "markdown:BASIC_MEMORY",
     "chatgpt": "chats:CHATGPT",
+    "chroma": "chroma:IMPORTER",
     "claude": "chats:CLAUDE",
     "claude-mem": "memory_servers:CLAUDE_MEM",
     "csv": "tables:CSV",

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, moment
+from holdfast.importers.chroma import entries
 from holdfast.importers.source_files import (
     Database,
     PickleRefused,
@@ -106,30 +107,19 @@ def _qdrant(database: Database) -> Iterator[Found]:
 
 
 def _chroma(database: Database) -> Iterator[Found]:
-    database.require("embedding_metadata", ("id", "key", "string_value"))
-    database.require("embeddings", ("id", "embedding_id"))
-    names = ("string_value", "int_value", "float_value", "bool_value")
-    there = database.columns("embedding_metadata")
-    value = f"coalesce({', '.join(name for name in names if name in there)}, NULL)"
-    query = (
-        f"SELECT e.id AS row, e.embedding_id AS name, m.key AS key, {value} AS value"
-        " FROM embeddings e JOIN embedding_metadata m ON m.id = e.id ORDER BY e.id"
-    )
-    last: tuple[int, str] | None = None
-    payload: dict[str, Any] = {}
-    for row in database.rows(query):
-        if last is not None and last[0] != row["row"]:
-            yield from _chroma_record(last[1], payload)
-            payload = {}
-        last = (row["row"], str(row["name"]))
-        payload[str(row["key"])] = row["value"]
-    if last is not None:
-        yield from _chroma_record(last[1], payload)
-
-
-def _chroma_record(name: str, payload: dict[str, Any]) -> Iterator[Found]:
-    if "data" in payload:
-        yield _record(name, payload)
+    other = None
+    for entry in entries(database):
+        if "data" in entry.values:
+            other = False
+            yield _record(entry.id, entry.values)
+        elif other is None:
+            other = True
+    if other:
+        raise InvalidInput(
+            f"{database.path} holds documents that mem0 did not write.",
+            hint="The importer `chroma` reads any collection.",
+            command="Import them: `holdfast import chroma PATH`.",
+        )
 
 
 def _unpickled(path: str) -> Any:

@@ -130,6 +130,47 @@ def mem0_chroma(folder: Path) -> Path:
     return folder
 
 
+def chroma(folder: Path) -> Path:
+    """Two collections, as chromadb 1.5 lays them out; an entry without a document is left out."""
+    document = "chroma:document"
+    database(
+        folder / "chroma.sqlite3",
+        "CREATE TABLE collections (id TEXT PRIMARY KEY, name TEXT);"
+        "CREATE TABLE segments (id TEXT PRIMARY KEY, type, scope, collection);"
+        "CREATE TABLE embeddings (id INTEGER PRIMARY KEY, segment_id, embedding_id, seq_id,"
+        " created_at);"
+        "CREATE TABLE embedding_metadata (id INTEGER, key TEXT, string_value TEXT, int_value"
+        " INTEGER, float_value REAL, bool_value INTEGER);"
+        "CREATE TABLE embedding_metadata_array (id INTEGER, key TEXT, string_value TEXT, int_value"
+        " INTEGER, float_value REAL, bool_value INTEGER)",
+        {
+            "collections": [("c1", "notes"), ("c2", "wiki")],
+            "segments": [("s1", "sqlite", "METADATA", "c1"), ("s2", "sqlite", "METADATA", "c2")],
+            "embeddings": [
+                (1, "s1", "a", b"\0", "2025-03-01 10:00:00"),
+                (2, "s1", "b", b"\0", "2025-03-01 10:00:00"),
+                (3, "s2", "a", b"\0", "2025-03-01 10:00:00"),
+                (4, "s2", "b", b"\0", "2025-03-01 10:00:00"),
+            ],
+            "embedding_metadata": [
+                (1, document, "Deploys run on Fridays", None, None, None),
+                (1, "team", "core", None, None, None),
+                (1, "n", None, 3, None, None),
+                (1, "sure", None, None, 0.5, None),
+                (1, "done", None, None, None, 1),
+                (2, document, "The staging server is heron", None, None, None),
+                (3, document, "Ada prefers tabs", None, None, None),
+                (4, "team", "web", None, None, None),
+            ],
+            "embedding_metadata_array": [
+                (1, "labels", "red", None, None, None),
+                (1, "labels", "blue", None, None, None),
+            ],
+        },
+    )
+    return folder
+
+
 def mem0_faiss(folder: Path) -> Path:
     (folder / "mem0.faiss").write_bytes(b"")
     (folder / "mem0.json").write_text(json.dumps({"docstore": MEM0, "index_to_id": {}}))
@@ -556,6 +597,15 @@ CASES = [
     Case("mcp-memory graph", "mcp-memory", mcp_graph, {"": GRAPH_TEXTS}),
     Case("mem0 qdrant", "mem0", mem0_qdrant, MEM0_TEXTS),
     Case("mem0 chroma", "mem0", mem0_chroma, MEM0_TEXTS),
+    Case(
+        "chroma",
+        "chroma",
+        chroma,
+        {
+            "notes": {"Deploys run on Fridays", "The staging server is heron"},
+            "wiki": {"Ada prefers tabs"},
+        },
+    ),
     Case("mem0 faiss", "mem0", mem0_faiss, MEM0_TEXTS),
     Case("mem0 faiss pickled", "mem0", mem0_faiss_pickled, MEM0_TEXTS),
     Case("mem0 history", "mem0", mem0_history, {"": MEM0_TEXTS["alice"]}),

@@ -12,10 +12,11 @@ import pytest
 from holdfast import Holdfast
 from holdfast.api import imports
 from holdfast.errors import InvalidInput, NotFound, StoreError
-from holdfast.importers import IMPORTED, labels, moment
+from holdfast.importers import IMPORTED, Skipped, labels, moment
 from holdfast.testing import open_for_tests
 from tests.unit.importers.sources import (
     MEM0_TEXTS,
+    chroma,
     langgraph_sqlite,
     lines,
     mem0_export,
@@ -161,6 +162,37 @@ def test_secrets_are_replaced(memory: Holdfast, tmp_path: Path) -> None:
     path = export(tmp_path / "e.jsonl", f"The token is {token}", note=f"see {token}", run_id=token)
     memory.import_from("mem0", path)
     assert token not in "\n".join(memory.hub().export())
+
+
+def test_the_metadata_of_a_collection_of_chroma_can_be_filtered_by(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    report = memory.import_from("chroma", chroma(tmp_path))
+    assert [one.id for one in report.notes if isinstance(one, Skipped)] == ["wiki/b"]
+    found = memory.hub().list(where="n >= 3 and done = true and labels contains blue")
+    assert [one.content for one in found] == ["Deploys run on Fridays"]
+    assert found[0].metadata == {
+        "team": "core",
+        "n": 3,
+        "sure": 0.5,
+        "done": True,
+        "labels": ["red", "blue"],
+        "imported": {
+            "from": "chroma",
+            "id": "notes/a",
+            "scope": "notes",
+            "created": "2025-03-01T10:00:00Z",
+            "collection": "notes",
+        },
+    }
+
+
+def test_what_mem0_did_not_write_into_chroma_is_not_passed_over(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match="documents that mem0 did not write") as caught:
+        memory.import_from("mem0", chroma(tmp_path))
+    assert "`chroma`" in caught.value.hint
 
 
 def test_the_hub_named_in_the_call_gets_it(memory: Holdfast, tmp_path: Path) -> None:
