@@ -92,7 +92,8 @@ def test_every_name_of_an_open_memory_is_in_the_reference(name: str) -> None:
 def test_every_name_of_a_hub_is_in_the_reference(name: str) -> None:
     part = read("library.md").partition("## `HubMemory`")[2].partition("\n## ")[0]
     is_called = callable(getattr(holdfast.HubMemory, name))
-    assert (f"`{name}(" if is_called else f"`{name}`") in part, name
+    row = f"`{name}(" if is_called else f"`{name}`"
+    assert row in part, f"add {row} to `HubMemory` in docs/reference/library.md"
 
 
 @pytest.mark.parametrize("method", ["remember", "recall", "list", "update", "undo", "export"])

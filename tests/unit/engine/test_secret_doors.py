@@ -295,7 +295,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
 NO_DOORS = frozenset(
     (
         *("access", "access_many", "attachment", "attachments", "changes", "compact"),
-        *("conflicts", "context", "decisions", "diff", "export", "filer", "find", "folder"),
+        *("conflicts", "context", "decisions", "diff", "export", "find", "folder"),
         *("get", "heard", "history", "id", "jobs", "journal", "lifecycle", "list", "memory_md"),
         # Moves what is stored, which was redacted when it was written.
         "move_many",
@@ -329,7 +329,8 @@ NO_DOORS = frozenset(
 def test_every_public_method_is_known_as_a_door_or_as_none() -> None:
     """A new way to write is added to DOORS, with a secret in each of its texts."""
     public = {name for name in dir(HubMemory) if not name.startswith("_")}
-    assert public - DOORS.keys() - NO_DOORS == set()
+    unknown = public - DOORS.keys() - NO_DOORS
+    assert unknown == set(), "add them to DOORS, or to NO_DOORS if they take no text to be kept"
 
 
 @pytest.mark.parametrize("door", DOORS)
