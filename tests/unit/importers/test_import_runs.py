@@ -181,7 +181,7 @@ def test_the_metadata_of_a_collection_of_chroma_can_be_filtered_by(
             "from": "chroma",
             "id": "notes/a",
             "scope": "notes",
-            "created": "2025-03-01T10:00:00Z",
+            "created": "2025-03-01T10:00:00.000000Z",
             "collection": "notes",
         },
     }
