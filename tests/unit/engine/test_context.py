@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -16,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory
+from holdfast.domain.memory import Memory
 from holdfast.engine.context.budget import tokens_at_most
 from holdfast.engine.context.styles import STYLES, escaped, marked
 from holdfast.errors import InvalidInput
+from holdfast.store.sqlite import rows
 from holdfast.testing import FixedClock, open_for_tests
 
 MARKDOWN = ("plain", "max", "maven", "minion")
@@ -671,3 +674,26 @@ def test_a_command_is_shown_as_it_is_typed(hub: HubMemory) -> None:
     text = hub.context()
     assert "make lint && make test > out.txt" in text
     assert "&amp;lt;done&amp;gt;" in text
+
+
+def test_a_block_reads_no_more_memories_than_it_may_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = rows.memory_from_row
+
+    def note(row: Any, hub_id: str) -> Memory:
+        read.append(row[0])
+        return whole(row, hub_id)
+
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember_many(
+            [f"The probe number {n} measures the water of a river" for n in range(900)]
+        )
+        hub.remember("Prefers tabs over spaces")
+        hub.remember("Lives in Rome")
+        monkeypatch.setattr(rows, "memory_from_row", note)
+        block = hub.context()
+    assert "more not shown" in block
+    assert len(read) < 500

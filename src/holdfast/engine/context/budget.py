@@ -3,7 +3,7 @@ as far as the block has room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
@@ -136,6 +136,10 @@ class Candidates(Sequence[BlockItem]):
     def among(self, ids: Sequence[str]) -> Candidates:
         """The items with these ids, in this order."""
         return Candidates(ids, self._read, self._item)
+
+    def without(self, ids: Container[str]) -> Candidates:
+        """The items without those of these ids; none of them is read for that."""
+        return self.among([one for one in self.ids if one not in ids])
 
     def __len__(self) -> int:
         return len(self.ids)

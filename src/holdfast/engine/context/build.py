@@ -237,7 +237,7 @@ def _add_standing(
     before = block.room
     ids = {memory.id for memory in standing} | _renewed(standing)
     first = [_item(memory, look) for memory in standing]
-    others = candidates.among([one for one in candidates.ids if one not in ids])
+    others = candidates.without(ids)
     for items, most in ((first, _STANDING_LINES), (others, _OTHER_LINES)):
         left = room - (before - block.room)
         block.add_best(items, left, _NO_ROOM_USE, most=most, beyond=_NOT_ASKED)

@@ -99,7 +99,9 @@ class Block:
         """Adds as many of the best as there is room for; the last ones are removed first, in steps.
         `most` limits those that are not pinned, and `beyond` is the reason for the others."""
         new = items
-        if self._ids:
+        if self._ids and isinstance(items, Candidates):
+            new = items.without(self._ids)
+        elif self._ids:
             new = [item for item in items if item.memory.id not in self._ids]
         if self._look.cut_as_text and new and new[0].part == "long_term":
             self._add_text(self._as_file(new), Candidates.of_none(), room, reason)
