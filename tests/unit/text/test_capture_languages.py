@@ -59,6 +59,54 @@ def test_only_the_statement_of_a_turn_is_kept(said: str, kept: list[str]) -> Non
     assert [fact.text for fact in capture(said, at=AT)] == kept
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Ich heiße Lena, arbeite bei Bosch und habe zwei Kinder.",
+            ["Ich heiße Lena", "Ich arbeite bei Bosch", "Ich habe zwei Kinder"],
+        ),
+        (
+            "Je m'appelle Léna, je travaille chez Bosch et j'ai deux enfants.",
+            ["Je m'appelle Léna", "Je travaille chez Bosch", "J'ai deux enfants"],
+        ),
+        (
+            "Me llamo Lena, trabajo en Bosch y tengo dos hijos.",
+            ["Me llamo Lena", "Trabajo en Bosch", "Tengo dos hijos"],
+        ),
+        ("Ik heet Lena en woon in Gent.", ["Ik heet Lena", "Ik woon in Gent"]),
+        # What is joined is one thing, or no statement by itself.
+        ("Ich arbeite bei Müller und Söhne.", ["Ich arbeite bei Müller und Söhne"]),
+        ("Vivo en Jerez con mi madre y mi perro.", ["Vivo en Jerez con mi madre y mi perro"]),
+    ],
+)
+def test_several_statements_in_a_sentence_are_facts_of_their_own(
+    said: str, kept: list[str]
+) -> None:
+    facts = capture(said, at=AT)
+    assert [fact.text for fact in facts] == kept
+    # The words that support each are its own, but for a subject that is said once.
+    for fact in facts:
+        assert fact.text.split()[-1] in said[fact.start : fact.end]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keeps"),
+    [
+        (
+            "Ich wohne in Wien mit meiner Frau Ana",
+            "Ich bin nach Graz gezogen",
+            "Meine Frau heißt Ana",
+        ),
+        ("J'habite à Paris avec ma femme Ana", "J'ai déménagé à Lyon", "Ma femme s'appelle Ana"),
+        ("Vivo en Madrid con mi mujer Ana", "Me mudé a Valencia", "Mi mujer se llama Ana"),
+    ],
+)
+def test_who_somebody_lived_with_is_kept_when_they_move(old: str, new: str, keeps: str) -> None:
+    verdict = compare(new, old)
+    assert (verdict.keeps, verdict.both) == (keeps, False)
+
+
 def test_what_depends_on_when_it_was_said_has_the_date() -> None:
     (fact,) = capture("Ich bin letzten Monat nach Graz gezogen.", at=AT)
     assert fact.text == "Ich bin letzten Monat nach Graz gezogen (said on 16 November 2026)"
@@ -76,6 +124,12 @@ UPDATES = [
     ("Lives in Porto", "Ich wohne in Wien"),
     ("Ich heiße Jonas", "Mein Name ist Karl"),
     ("Ich arbeite bei Siemens", "Ich arbeite bei Bosch"),
+    ("Ich heiße Karl", "Nenn mich ab jetzt Kay"),
+    ("Me llamo Karl", "Llámame Kay a partir de ahora"),
+    ("Ik heet Karel", "Noem me vanaf nu Kay"),
+    ("Ich lerne seit 6 Monaten Spanisch", "Ich lerne seit 9 Monaten Spanisch"),
+    ("J'apprends le piano depuis 6 mois", "J'apprends le piano depuis 9 mois"),
+    ("Estudio alemán desde hace 6 meses", "Estudio alemán desde hace un año"),
 ]
 BESIDE = [
     ("Ich mag Tee", "Ich mag Kaffee"),

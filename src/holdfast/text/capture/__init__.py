@@ -178,8 +178,8 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
         return [asked]
     if order is not None:
         return [order]
-    if not named and (other := _in_another_language(sentence, at)) is not None:
-        return [other]
+    if not named and (others := _in_another_language(sentence, at)):
+        return others
     if not named and (called := _got_and_named(sentence, at)) is not None:
         return [called]
     greeted = sentence.start if _HELLO.match(sentence.folded) else None
@@ -392,13 +392,23 @@ def _order_opening(folded: str) -> int:
 # Other languages
 
 
-def _in_another_language(sentence: Sentence, at: datetime | None) -> Captured | None:
+def _in_another_language(sentence: Sentence, at: datetime | None) -> list[Captured]:
     """What the person says about themselves in another language than English, as they said it."""
+    several = about_oneself.several_stated(sentence.folded, sentence.said)
+    if several:
+        return [_of_oneself(sentence, one.found, at, one.subject) for one in several]
     found = about_oneself.stated(sentence.folded, sentence.said)
-    if found is None:
-        return None
+    return [] if found is None else [_of_oneself(sentence, found, at)]
+
+
+def _of_oneself(
+    sentence: Sentence,
+    found: about_oneself.SelfStatement,
+    at: datetime | None,
+    subject: str = "",
+) -> Captured:
     rule, category = about_oneself.RULE_OF[found.slot]
-    words = as_said(sentence.said[found.start : found.end])
+    words = as_said(subject + sentence.said[found.start : found.end])
     if found.relative and at is not None:
         words = said_on(words, at)
     start = sentence.start + found.start

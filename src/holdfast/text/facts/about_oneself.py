@@ -105,6 +105,63 @@ def stated(folded: str, words: str) -> SelfStatement | None:
     return None
 
 
+class Part(NamedTuple):
+    """A statement of several in a sentence, with the words that it needs in front."""
+
+    found: SelfStatement
+    subject: str
+
+
+# Between two statements of one person; 'en' is 'and' only in Dutch.
+_JOINTS = lazy(r"(?:,? (?:und|et|y|e)|,)(?: (?:ich|je|yo|io|eu)\b)?(?= )")
+_JOINTS_DUTCH = lazy(r"(?:,? en|,)(?: ik\b)?(?= )")
+# 'I' in the languages that need it.
+_SUBJECTS = {
+    "ich ": "Ich ",
+    "je ": "Je ",
+    "j'": "Je ",
+    "ik ": "Ik ",
+    "mein ": "Ich ",
+    "mijn ": "Ik ",
+}
+
+
+def several_stated(folded: str, words: str) -> list[Part]:
+    """The statements of 'Ich heiße Lena, arbeite bei Bosch und habe zwei Kinder', if all its parts
+    are such; else nothing."""
+    opening = _around("opening").match(folded)
+    start = opening.end() if opening else 0
+    if folded.rstrip().endswith(("?", "？")) or not _rows_for(folded[start:]):
+        return []
+    subject = next((_SUBJECTS[one] for one in _SUBJECTS if folded.startswith(one, start)), "")
+    between = _JOINTS_DUTCH if subject == "Ik " else _JOINTS
+    joints = [(start, start), *(one.span() for one in between.finditer(folded, start))]
+    ends = [*(begin for begin, _ in joints[1:]), len(folded)]
+    parts: list[Part] = []
+    for (_, begin), end in zip(joints, ends, strict=True):
+        begin += len(folded[begin:end]) - len(folded[begin:end].lstrip())
+        part = _part(folded[begin:end], words[begin:end], subject if parts else "")
+        if part is None:
+            return []
+        found = part.found
+        parts.append(
+            part._replace(found=found._replace(start=found.start + begin, end=found.end + begin))
+        )
+    return parts if len(parts) > 1 else []
+
+
+def _part(folded: str, words: str, subject: str) -> Part | None:
+    """A part of a sentence as a statement by itself, or with the subject of the first one."""
+    if (alone := stated(folded, words)) is not None:
+        return Part(alone, "")
+    if not subject:
+        return None
+    found = stated(subject.lower() + folded, subject + words)
+    if found is None or found.start:
+        return None
+    return Part(found._replace(end=found.end - len(subject)), subject)
+
+
 def _value_group(match: re.Match[str]) -> str:
     return next((name for name, found in match.groupdict().items() if found), "")
 

@@ -285,6 +285,8 @@ _RULES = (
 def compare(new: str, old: str) -> Verdict:
     """How a new statement relates to an older one."""
     verdict = _compare(new, old)
+    if verdict.keeps and (own := _relative_in_own_words(old)):
+        verdict = verdict._replace(keeps=own)
     if verdict.relation == "unrelated" and (parts := _two_in_one(old)) is not None:
         first = _compare(new, parts[0])
         if first.relation in ("replaces", "contradicts"):
@@ -466,8 +468,35 @@ def _value(found: about_oneself.SelfStatement) -> str:
     if name is None:
         return ""
     rest = "" if found.relative else found.value[name.end() :].strip(" ,")
+    if (relative := _PATTERNS["relative elsewhere"].match(rest)) and _kin(relative["who"]):
+        rest = f"with my {_kin(relative['who'])} {relative['name']}"
     value = name["name"].rstrip(".,")
     return f"{value}, {rest}" if rest else value
+
+
+def _kin(word: str) -> str:
+    """The English word for a relative, a partner or a pet in one of the languages; else empty."""
+    return next((name[4:] for name, words in _KIN.items() if word.lower() in words), "")
+
+
+_KIN = {
+    name: words for name, words in read_words("slots/words.txt").items() if name.startswith("kin ")
+}
+# How a relative is named, by the word for 'my' behind 'with'.
+_IS_CALLED = {
+    "meiner": "Meine {} heißt {}", "meinem": "Mein {} heißt {}", "ma": "Ma {} s'appelle {}",
+    "mon": "Mon {} s'appelle {}", "mi": "Mi {} se llama {}", "mia": "Mia {} si chiama {}",
+    "mio": "Mio {} si chiama {}", "minha": "Minha {} se chama {}", "meu": "Meu {} se chama {}",
+    "mijn": "Mijn {} heet {}",
+}  # fmt: skip
+
+
+def _relative_in_own_words(text: str) -> str:
+    """'Meine Frau heißt Ana' of 'Ich wohne in Wien mit meiner Frau Ana'; empty of other texts."""
+    found = _PATTERNS["relative elsewhere"].search(without_note(text).strip(" ."))
+    if found is None or not _kin(found["who"]):
+        return ""
+    return _IS_CALLED[found["my"].lower()].format(found["who"], found["name"])
 
 
 # Index terms

@@ -125,6 +125,14 @@ _LASTS = lazy(
     r" (?P<long>(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
     r" (?:day|week|month|year)s?)\b(?: now| already)?"
 )
+# In other languages than English.
+_LASTS_ELSEWHERE = lazy(
+    r"(?i),? \b(?:seit|depuis|desde hace|hace|da|há|sinds|al)"
+    r"(?: (?:etwa|rund|über|fast|environ|presque|unos|casi|circa|quasi|cerca de|quase|ongeveer"
+    r"|bijna))? (?P<long>(?:\d+|[a-zà-ÿ]{2,8}) (?:tag|woche|monat|jahr|jour|semaine|mois|an|année"
+    r"|día|semana|mes|año|giorn|settiman|ann|dia|mês|ano|dag|week|weken|maand|jaar)[a-z]{0,2})\b"
+    r"(?: schon| déjà| ya| già| já| al)?"
+)
 
 
 # 'Has had their cat, Luna, for 9 months' says what 'Has had Luna for 6 months' says.
@@ -133,9 +141,13 @@ _WHO_IT_IS = lazy(r" (?i:my|our|their|his|her) [a-z]+,? (?=[A-Z])")
 
 def _lasting(said: Statement) -> tuple[str, str] | None:
     """What goes on, and for how long by now."""
-    if not holds_any(said.body.lower(), (" for ", " over ")):
+    body = said.body.lower()
+    if holds_any(body, (" for ", " over ")):
+        match = _LASTS.search(said.body)
+    elif holds_any(body, (" seit ", " depuis ", " hace ", " da ", " há ", " sinds ", " al ")):
+        match = _LASTS_ELSEWHERE.search(said.body)
+    else:
         return None
-    match = _LASTS.search(said.body)
     if match is None or said.denied:
         return None
     what = _WHO_IT_IS.sub(" ", said.body[: match.start()]) + said.body[match.end() :]

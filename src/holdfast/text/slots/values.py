@@ -345,11 +345,17 @@ def _still_true(then: Statement, old: Filled) -> str:
     there is ('Wife is Ana'), or the whole of it in the past tense."""
     if then.subject or then.owned or old.kind not in ("residence", "employer", "occupation"):
         return ""
-    if match := _PATTERNS["with relative"].match(old.rest.strip()):
-        return f"{match['who'].capitalize()} is {match['name']}"
+    if relative := _relative_with(old):
+        return relative
     first, _, rest = then.body.partition(" ")
     past = _PAST_FORMS.get(first.lower())
     return f"{past} {rest}" if past else ""
+
+
+def _relative_with(old: Filled) -> str:
+    """'Wife is Ana' of 'with my wife Ana'; empty where nobody is named."""
+    match = _PATTERNS["with relative"].match(old.rest.strip())
+    return f"{match['who'].capitalize()} is {match['name']}" if match else ""
 
 
 def _both(reason: str) -> Verdict:
@@ -386,7 +392,8 @@ def _by_place(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
     if here is None or there is None:
         # One may lie in the other, and 'moved to Android' is about no place at all.
         unless = f"{moved}, unless one lies in the other"
-        return Verdict("contradicts", unless, both=here is None and bool(_MOVED.search(now.body)))
+        both = here is None and bool(_MOVED.search(now.body))
+        return Verdict("contradicts", unless, "" if both else _relative_with(old), both)
     if here[1] == there[1] and "" in (here[0], there[0]):
         return None
     return _replaced(moved, then, new, old)
