@@ -14,8 +14,10 @@ from holdfast import engine
 from holdfast.agents.wording import in_brief
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
+from holdfast.domain.clock import Clock
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import AWAITS, Memory, Source, Trust
+from holdfast.engine.core import Core
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 
@@ -250,6 +252,18 @@ def _example(tool: Tool) -> str:
 Report: TypeAlias = Callable[[int, int | None, str], None]
 
 
+def engine_of(hub: HubMemory) -> Core | None:
+    """The engine of a hub; None for one on a server."""
+    core: Core | None = getattr(hub, "core", None)
+    return core
+
+
+def now_of(hub: HubMemory) -> datetime:
+    """The present by the clock of a hub, which may be on a server."""
+    clock: Clock | None = getattr(hub, "clock", None)
+    return hub.core.now() if clock is None else clock.now()
+
+
 class ToolContext(NamedTuple):
     """A hub and the caller. Only with `every_hub` may a tool reach hubs other than its own; a
     caller with a key reaches the hubs that the key opens."""
@@ -271,7 +285,17 @@ class ToolContext(NamedTuple):
     def take_held(self) -> list[Memory]:
         """The memories that are held because of this call, once. A tool that says so in its own
         words takes them; of what is left, the toolset adds a note."""
-        return self.hub.core.held.take()
+        core = engine_of(self.hub)
+        # Through a server, the result of the operation says what is held.
+        return [] if core is None else core.held.take()
+
+    def now(self) -> datetime:
+        return now_of(self.hub)
+
+    def review_by_agents(self) -> bool:
+        """Whether agents decide what waits for review. On a server, people do."""
+        core = engine_of(self.hub)
+        return core is not None and bool(core.settings["review.by_agents"])
 
     def hub_named(self, name: str | None) -> HubMemory:
         """The hub of that name or id, or its own. A hub out of reach reads like one that is not
@@ -308,12 +332,12 @@ class ToolContext(NamedTuple):
             return None
         from holdfast.text.dates import parse_when
 
-        return parse_when(text, now=self.hub.core.now(), zone=self.zone, end=end)
+        return parse_when(text, now=self.now(), zone=self.zone, end=end)
 
     def past(self, text: str | None) -> datetime | None:
         """A moment to look back to: `yesterday` means how things stood when it ended."""
         at = self.when(text, end=True)
-        return at if at is None else min(at, self.hub.core.now())
+        return at if at is None else min(at, self.now())
 
 
 REFERENCE = (
@@ -339,7 +363,7 @@ def refuse_held(ctx: ToolContext, memory: Memory) -> None:
     """Raises an error for a memory that waits for review: only a person decides whether a model may
     read it."""
     held = memory.quarantine and memory.quarantine != AWAITS
-    if held and not ctx.hub.core.settings["review.by_agents"]:
+    if held and not ctx.review_by_agents():
         raise Conflict(
             f"#{memory.number} waits for a person's review: it {memory.quarantine}.",
             hint="They decide with `holdfast review`.",

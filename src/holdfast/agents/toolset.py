@@ -17,6 +17,7 @@ from holdfast.agents import (
     Tool,
     ToolContext,
     checked,
+    engine_of,
 )
 from holdfast.agents.dialects import find_dialect
 from holdfast.api.caller import without_places
@@ -195,8 +196,10 @@ class Toolset:
         self.context = ctx
         self.read_only = read_only
         self.tools = dialect.offered(all_tools=all_tools, read_only=read_only)
-        if dialect.log_keep and not read_only:
-            ctx.hub.core.log_limits[ctx.hub.id] = dialect.log_keep
+        core = engine_of(ctx.hub)
+        # How much a server keeps of its log is the server's to say.
+        if dialect.log_keep and not read_only and core is not None:
+            core.log_limits[ctx.hub.id] = dialect.log_keep
 
     def __repr__(self) -> str:
         return f"<{self.dialect.name} tools of {self.context.hub!r}>"
@@ -250,7 +253,9 @@ class Toolset:
     def _for_caller(self, text: str) -> str:
         """The error message; for a caller with a key, without paths of this machine."""
         hub = self.context.hub
-        return text if hub.core.permit is None else without_places(text, hub.home)
+        core = engine_of(hub)
+        # A server has left them out already.
+        return text if core is None or core.permit is None else without_places(text, hub.home)
 
     def _find(self, name: str) -> Tool:
         for tool in self.tools:

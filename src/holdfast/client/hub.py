@@ -260,6 +260,11 @@ def reference_text(reference: Any) -> str:
 # What a hub on a server does not have
 
 
+class NotThroughServer(HoldfastError, AttributeError):
+    """A name of a hub that does not work through a server. It is an AttributeError too, so that
+    `hasattr` and `getattr` tell what there is."""
+
+
 class _NotHere:
     """A public name of `HubMemory` that does not work through a server."""
 
@@ -269,7 +274,7 @@ class _NotHere:
     def __get__(self, hub: RemoteHub | None, kind: type) -> Any:
         if hub is None:
             return getattr(HubMemory, self._name)
-        raise AttributeError(f"`{self._name}` does not work through a server: {self._why}.")
+        raise NotThroughServer(f"`{self._name}` does not work through a server: {self._why}.")
 
 
 def _not_here() -> dict[str, str]:

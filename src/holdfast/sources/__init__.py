@@ -22,6 +22,7 @@ from holdfast.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
+    from holdfast.engine.core import Core
 
 
 # A passage is a few hundred words; what is longer is cut, so that no source fills a prompt.
@@ -314,8 +315,12 @@ class NothingAsked:
 def begin(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None = None) -> Asking:
     """Asks the sources of a hub; `answers()` on what is returned never raises. The budget is that
     of the settings, unless one is given."""
-    # Sources are folders and hubs of the machine's owner: an API key opens this hub alone.
-    if not hub.core.settings["sources.read"] or not query.strip() or hub.core.permit is not None:
+    # Sources are folders and hubs of the machine's owner: an API key opens this hub alone, and a
+    # hub on a server has none here.
+    core: Core | None = getattr(hub, "core", None)
+    if core is None or not core.settings["sources.read"] or not query.strip():
+        return NothingAsked()
+    if core.permit is not None:
         return NothingAsked()
     return registry_of(hub).begin(query, limit, budget_ms=budget_ms)
 

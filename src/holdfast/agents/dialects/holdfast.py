@@ -286,7 +286,7 @@ def _history(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _undo(ctx: ToolContext, given: dict[str, Any]) -> str:
-    if not ctx.hub.core.settings["review.by_agents"]:
+    if not ctx.review_by_agents():
         _refuse_release(ctx, given["change"])
     undone = ctx.hub.undo(given["change"])
     numbers = ", ".join(f"#{memory.number}" for memory in undone.memories) or "none"
@@ -336,7 +336,7 @@ def _archive(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _review(ctx: ToolContext, given: dict[str, Any]) -> str:
-    by_agents = ctx.hub.core.settings["review.by_agents"]
+    by_agents = ctx.review_by_agents()
     if given["action"] == "list":
         items = ctx.hub.review(limit=given["limit"])
         if not items:

@@ -55,7 +55,7 @@ def _no_entries(hub: HubMemory, query: str) -> str:
 
 
 def _get(ctx: ToolContext, given: dict[str, Any]) -> str:
-    day = _day(given["date"], ctx.hub.core.now().date())
+    day = _day(given["date"], ctx.now().date())
     days = ctx.hub.journal(day)
     if days:
         return f"## {day}\n\n{days[0].text.strip()}"

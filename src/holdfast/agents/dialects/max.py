@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from holdfast.agents import Answer, ToolContext, note_held
+from holdfast.agents import Answer, ToolContext, note_held, now_of
 from holdfast.agents.dialects import read_dialect
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import EXPLICIT, Memory, made_from
@@ -141,7 +141,7 @@ def _last_used(hub: HubMemory, keyword: str, category: str | None) -> list[Memor
 
 def _first(hub: HubMemory, category: str | None, order: str) -> list[Memory]:
     """The first memories of a list that still hold."""
-    now = hub.core.now()
+    now = now_of(hub)
     found: list[Memory] = []
     cursor = None
     while len(found) < LIMIT:
