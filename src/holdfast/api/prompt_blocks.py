@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.domain.memory import without_copies
 from holdfast.engine.context.beside_prompt import PromptLine, prompt_lines
-from holdfast.engine.context.items import TURN_VERSION, corrected_in, outdated
+from holdfast.engine.context.items import TURN_VERSION, corrected_in, joined_notes, outdated
 from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import DATA, escaped, turn_label
 from holdfast.errors import HoldfastError, NotFound
@@ -103,7 +103,8 @@ def _block_line(hub: HubMemory, line: PromptLine) -> BlockLine:
     at = hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
     called = named(hub, memory)
     is_turn = memory.layer == "turn"
-    label = turn_label(memory, line.note) if is_turn else f"{called}, {memory.dated:%Y-%m-%d}"
+    dated = joined_notes(f"{called}, {memory.dated:%Y-%m-%d}", line.note)
+    label = turn_label(memory, line.note) if is_turn else dated
     version = _shown_version(memory)
     text = f"- [{label}] {words}"
     return BlockLine(text, memory.id, called, at, line.why, version, line.part)

@@ -112,6 +112,34 @@ def test_a_turn_that_no_longer_holds_is_marked(tmp_path: Path) -> None:
     assert marks == {True: True, False: False}, block.text
 
 
+def test_a_memory_that_was_told_to_have_changed_comes_after_what_changed_it(hooks: Hooks) -> None:
+    hooks.turn("The staging db is on port 5433, its password is in the vault.", "Noted.", turn="t1")
+    hooks.turn("Actually staging moved to 5434 yesterday.", "Noted.", turn="t1", session="s2")
+    with hooks.opened() as memory:
+        work_until_done(memory.core, memory.home)
+    block = hooks.turn("Where is the password of the staging db?", turn="t1", session="s3")
+    newer, older = (line for line in block.splitlines() if " db is on" in line or "5434" in line)
+    assert ", newer] Staging moved to 5434" in newer, block
+    assert ", perhaps outdated] The staging db is on port 5433" in older, block
+    again = hooks.turn("Is the password of the db in the vault?", turn="t2", session="s3")
+    assert "5434" not in again and "5433" not in again
+
+
+def test_the_journal_line_of_a_fact_that_was_told_to_have_changed_is_left_out(
+    hooks: Hooks,
+) -> None:
+    hooks.turn("The staging db is on port 5433, its password is in the vault.", "Noted.", turn="t1")
+    hooks.turn("Actually staging moved to 5434 yesterday.", "Noted.", turn="t1", session="s2")
+    with hooks.opened() as memory:
+        work_until_done(memory.core, memory.home)
+        block = memory.hub("web").context()
+        said = prompt_blocks.start_block(memory, memory.hub("web")).text
+    for text in (block, said):
+        before_turns = text.partition("## last session")[0]
+        assert "newer than #" in before_turns, text
+        assert "5433" not in before_turns, text
+
+
 def test_what_was_put_beside_a_prompt_is_recognised_when_it_comes_back(hooks: Hooks) -> None:
     hooks.turn("Which port does the billing gateway use?", "It listens on 7443.", turn="t1")
     asked = "Tell me the port of the billing gateway, please."

@@ -10,10 +10,12 @@ from holdfast.domain.query import Hit
 from holdfast.domain.records import Turn, as_memory, is_own_word
 from holdfast.engine.context.items import (
     MARK,
+    MAYBE_OLD,
     CorrectedFact,
     day_named,
     is_corrected,
     joined_notes,
+    reason_to_omit,
     turned_down_by,
 )
 from holdfast.engine.core import Scope
@@ -22,6 +24,7 @@ from holdfast.engine.reading.follow_ups import (
     follow_ups,
     only_acknowledges,
     only_asks,
+    renewal_of,
     source_turn,
 )
 from holdfast.engine.traces import Withheld
@@ -117,13 +120,22 @@ def _group(
     outdated: Sequence[CorrectedFact],
     known: Collection[str],
 ) -> Iterator[PromptLine]:
-    """The lines for one hit: a question comes with its reply, a reply with its question and with
-    what the person said where they turned it down. A question without a useful reply is left out,
-    and so is a reply where what turned it down is known already."""
+    """The lines for one hit: a memory comes after what was told as a change of it, a question with
+    its reply, a reply with its question and with what the person said where they turned it down. A
+    question without a useful reply is left out, and so is a reply where what turned it down is
+    known already."""
     why = "; ".join(hit.why[:3])
     turn = hit.turn
     if turn is None:
-        yield PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
+        line = PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
+        newer = renewal_of(reader, hit.memory, scope.core.now())
+        if newer is not None and reason_to_omit(scope.core, newer, scope.core.now()):
+            newer = None
+        if newer is not None and newer.id not in known:
+            yield PromptLine(
+                newer, newer.content, "told as a change of a memory that fits", "newer"
+            )
+        yield line if newer is None else line._replace(note=MAYBE_OLD)
         source = source_turn(reader, hit.memory)
         if source is not None:
             yield from _later_lines(_later(reader, scope, source), known)

@@ -224,6 +224,7 @@ def _without_question(
     block.add_fitting(files, min(for_files, block.room - for_journal), _NO_ROOM)
     newest_first = [BlockItem(entry, entry.content, "recent") for entry in reversed(journal)]
     newest_first = _without_said(newest_first, block.chosen, unfit)
+    newest_first = _without_renewed(scope, newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
     if look.by_relevance and elsewhere is None:
         block.add_fitting(_last_session(request), block.room, _NO_ROOM)
@@ -438,6 +439,30 @@ def _without_said(
         elif all(absent.memory.id != item.memory.id for absent in unfit):
             unfit.append(Absent(item.memory, item.section, f"#{earlier.number} says it"))
     return out
+
+
+def _without_renewed(
+    scope: Scope,
+    items: list[BlockItem],
+    chosen: Sequence[BlockItem],
+    unfit: list[Absent],
+) -> list[BlockItem]:
+    """The items without journal lines of a fact that a memory in the block was told as a change of:
+    the block leaves out that fact itself."""
+    shown = {item.memory.id for item in chosen}
+    newer = {renewed_id(item.memory) or "": item.memory for item in chosen}
+    hidden = [one for one in newer if one and one not in shown]
+    if not items or not hidden:
+        return items
+    with scope.read() as reader:
+        facts = reader.memories_by_id(scope.hub_id, hidden)
+    outdated = {line: newer[id_] for id_, fact in facts.items() for line in made_from(fact)}
+    unfit += [
+        Absent(item.memory, item.section, f"#{outdated[item.memory.id].number} is newer")
+        for item in items
+        if item.memory.id in outdated
+    ]
+    return [item for item in items if item.memory.id not in outdated]
 
 
 # What is removed first, and the order in the block

@@ -123,6 +123,26 @@ def newer_statements(
     return out
 
 
+def renewal_of(reader: Reader, memory: Memory, now: datetime) -> Memory | None:
+    """The newest memory that was told as a change of this one, without taking its place. It shares
+    words with it, by which it is found."""
+    from holdfast.domain.memory import renewed_id
+    from holdfast.domain.query import Filter
+    from holdfast.store.values import TermQuery
+    from holdfast.text.slots.compare import close_terms
+
+    words = close_terms(" ".join(memory.content.split()))
+    if memory.layer != "long_term" or not words:
+        return None
+    query = TermQuery(words, by_rarity=True, postings_max=_POSTINGS_MAX)
+    wanted = Filter(layers=("long_term",), states=("active",), alive_at=now, holds_at=now)
+    found = reader.search_terms(memory.hub_id, query, wanted, limit=_LOOKED_AT)
+    ids = [one.memory_id for one in found]
+    newer = reader.memories_by_id(memory.hub_id, ids).values()
+    told = [one for one in newer if renewed_id(one) == memory.id]
+    return max(told, key=lambda one: one.number, default=None)
+
+
 def _sentences(text: str) -> list[str]:
     spans = list(sentence_spans(text))
     return [" ".join(text[start:end].split()) for start, end in spans[:_SENTENCES_MAX]]
