@@ -407,3 +407,21 @@ def test_what_would_be_garbled_is_kept_as_it_was_said(said: str, kept: str) -> N
 )
 def test_what_the_person_turns_down(said: str, reply: str, is_turned_down: bool) -> None:
     assert turns_down(said, reply) is is_turned_down
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pls remeber that the ci token rotates every monday",
+        "please rember that the ci token rotates every monday",
+        "can you remmeber that the ci token rotates every monday",
+        "The ci token rotates every monday, remeber that",
+    ],
+)
+def test_a_misspelt_request_to_remember_is_one(said: str) -> None:
+    assert [one.text for one in capture(said, at=AT)] == ["The ci token rotates every monday"]
+
+
+@pytest.mark.parametrize("said", ["I can't remeber the name", "remeber when we met?"])
+def test_a_misspelt_word_that_asks_for_nothing_is_no_request(said: str) -> None:
+    assert capture(said, at=AT) == []
