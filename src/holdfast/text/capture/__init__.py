@@ -108,7 +108,7 @@ def capture(
             message = Message(said[: stating.start], said[stating.end :], question)
             for fact in with_learned(stating, facts, message, at, vector_of):
                 key = fact.text.casefold()
-                found[key] = found.get(key, fact)._replace(lasting=fact.lasting)
+                found[key] = found.get(key, fact)._replace(rule=fact.rule, lasting=fact.lasting)
         if len(found) >= CAPTURED_MAX:
             break
     facts = list(found.values())[:CAPTURED_MAX]

@@ -29,6 +29,8 @@ BUCKETS = 1 << 15
 
 # The probability from which a sentence is kept for good, with its vector and without.
 LIMIT, LIMIT_BY_WORDS = 0.9, 0.99
+# The same where nothing else speaks for it.
+SURE, SURE_BY_WORDS = 0.98, 0.998
 
 # The share of a group of features in the logit does not depend on how many features it has.
 _SENTENCE_SHARE, _AROUND_SHARE = 5.0, 2.0
@@ -41,6 +43,9 @@ _OPENING_MAX = 4  # words with which a sentence begins
 _CHARS_MAX = 600
 _AROUND_CHARS, _AROUND_WORDS = 200, 25
 _LENGTH_STEP, _LENGTH_STEPS = 4, 6  # in words
+# Of a long message less is to be kept: most of it is about the task at hand.
+_MESSAGE_STEP, _MESSAGE_STEPS = 80, 6  # in characters
+_MESSAGE_SHARE = 1.0
 
 _WORD = lazy(r"[^\W_]+(?:'[^\W_]+)?|[^\w\s]")
 _DIGITS = lazy(r"\d+")
@@ -104,6 +109,8 @@ def features(sentence: str, message: Message) -> Iterator[tuple[int, float]]:
     yield _bucket(f"l{min(_LENGTH_STEPS, len(words) // _LENGTH_STEP)}"), _SINGLE_SHARE
     if sentence.rstrip().endswith(("?", "？")):
         yield _bucket("?"), _SINGLE_SHARE
+    length = len(message.before) + len(sentence) + len(message.after)
+    yield _bucket(f"m{min(_MESSAGE_STEPS, length // _MESSAGE_STEP)}"), _MESSAGE_SHARE
     around = {
         "p": _words(message.before[-_AROUND_CHARS:])[-_AROUND_WORDS:],
         "n": _words(message.after[:_AROUND_CHARS])[:_AROUND_WORDS],

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Literal, NamedTuple
 
+from holdfast.text.capture.self_contained import is_self_contained
 from holdfast.text.capture.sentences import BLANK, Clause
 from holdfast.text.capture.wording import (
     Resolved,
@@ -58,9 +59,12 @@ class Captured(NamedTuple):
     def standing(self) -> bool:
         """Whether said once is enough for it to be kept for good: it is of such a kind, and says
         by itself what it is about."""
-        if not self.lasting and self.rule not in read_words("capture/words.txt")["standing"]:
+        words = read_words("capture/words.txt")
+        if not self.lasting and self.rule not in words["standing"]:
             return False
         text = without_note(self.text)
+        if self.rule not in words["checked elsewhere"] and not is_self_contained(text):
+            return False
         return not any(pattern.search(text) for pattern in _unclear(self.rule))
 
 
