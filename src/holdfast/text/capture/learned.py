@@ -50,6 +50,8 @@ _WORTH_A_VECTOR = 0.05
 # longer one is kept if the model is sure of it.
 _CHARS_MAX, _CHARS_MAX_IN_SHORT = 100, 140
 _SHORT_CHARS = 250
+# 'Always' and 'I remember' say nothing.
+_SPACES_MIN = 2
 # A longer statement may have other subjects than the person.
 _TOLD_WORDS_MAX = 12
 _CATEGORIES = {"order": "preference", "decision": "decision", "project": "project"}
@@ -91,7 +93,11 @@ def with_learned(
     if length > _MESSAGE_CHARS_MAX or not _is_of_a_known_language(folded):
         return facts
     chars_max = _CHARS_MAX_IN_SHORT if length <= _SHORT_CHARS else _CHARS_MAX
-    is_kept_whole = 0 < len(words) <= chars_max and not _PATTERNS["supposed"].search(folded)
+    is_kept_whole = (
+        words.count(" ") >= _SPACES_MIN
+        and len(words) <= chars_max
+        and not _PATTERNS["supposed"].search(folded)
+    )
     if not (facts or is_kept_whole):
         return facts
     found = _judged(sentence, message, vector_of)
@@ -168,7 +174,7 @@ def _lasts(folded: str) -> bool:
     """Whether a statement is no question, names what it is about, and is not of the moment."""
     if folded.endswith("?") or _PATTERNS["asks too"].search(folded):
         return False
-    if _PATTERNS["of the moment"].match(folded) or _PATTERNS["task"].match(folded):
+    if any(_PATTERNS[name].search(folded) for name in ("of the moment", "task", "passing")):
         return False
     head = _PATTERNS["refers nowhere"].sub(" ", folded)[:_HEAD_CHARS]
     return _SUBJECT_ELSEWHERE.match(head) is None and is_self_contained(folded)

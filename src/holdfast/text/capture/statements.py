@@ -302,7 +302,7 @@ def _kind(rule: Rule, folded: str) -> str:
         and not _PATTERNS["not family"].match(folded)
     ):
         return "kin-diet"
-    if name in ("kin-is", "kin-does") and _PATTERNS["not family"].match(folded):
+    if name in ("kin-is", "kin-does", "kin-soon") and _PATTERNS["not family"].match(folded):
         return "acquaintance"
     return name
 
