@@ -341,10 +341,11 @@ def _forms(
     others = [other for other in known if other.isalpha() and len(other) >= 3 and other != term]
     same: set[str] = set()
     for name, one in own.items():
-        if others and len(one) >= 3:
+        # In most of the languages no other word has the stem.
+        if others and len(one) >= 3 and one in (theirs := stems(others, name)):
             same.update(
                 other
-                for other, its in zip(others, stems(others, name), strict=True)
+                for other, its in zip(others, theirs, strict=True)
                 if its == one and other not in WORDS[name]
             )
     has_compounds = language in _COMPOUNDING

@@ -302,9 +302,11 @@ class MemoryCache:
     def find(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Kept]:
         """The cached ones, by id."""
         with self._lock:
-            cached = [one for one in memory_ids if one in self._memories]
-            found = {one: Kept(self._checked[one], self._memories[one]) for one in cached}
-        return {one: there for one, there in found.items() if there.memory.hub_id == hub_id}
+            return {
+                one: Kept(self._checked[one], memory)
+                for one in memory_ids
+                if (memory := self._memories.get(one)) is not None and memory.hub_id == hub_id
+            }
 
     def keep(self, memories: Iterable[Kept]) -> None:
         """Caches these; removes the oldest entries if necessary."""

@@ -166,8 +166,8 @@ class SessionPart(SqlReader):
         # Pairs of hub and content hash that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
         self._snapshot: Snapshot | None = None
-        # The hubs of which it is known what was read of them before.
-        self._followed: set[str] = set()
+        # By hub, what was read of it before, in the one state that a reader sees.
+        self._known_rows: dict[str, HubRows] = {}
         # The viewer's condition on `m`, inlined, so that it fits into any statement without
         # bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
@@ -215,9 +215,9 @@ class SessionPart(SqlReader):
     def _read_before(self, hub_id: str, rows: int = _FOLLOWED_FROM) -> HubRows | None:
         """The cached rows of a hub in the state that this connection sees; None if there are none
         yet and only a few rows are to be read. A writer changes the state, and caches nothing."""
-        if self._caches is None or (rows < _FOLLOWED_FROM and hub_id not in self._followed):
-            return None
-        self._followed.add(hub_id)
+        there = self._known_rows.get(hub_id)
+        if there is not None or self._caches is None or rows < _FOLLOWED_FROM:
+            return there
         if self._snapshot is None:
             # Once: a reader sees one state.
             version = self._one("PRAGMA data_version")
@@ -229,6 +229,7 @@ class SessionPart(SqlReader):
             state = self._hub_state(hub_id)
             self._follow(there, state)
             there.version = self._snapshot.version
+        self._known_rows[hub_id] = there
         return there
 
     def _follow(self, there: HubRows, state: HubState | None) -> None:
