@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from holdfast.api.arguments import draft_from
 from holdfast.client.responses import decoded
-from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.memory import GIVEN_TIMES, Draft, Memory
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.documents import (
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
 
 
-# What a server takes with a file; who sent it, it says itself.
+# Fields that a server sets itself for a file that it receives.
 _SAYS_ITSELF = ("source",)
-_TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 
 
 def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) -> Remembered:
@@ -89,7 +88,7 @@ def _form(fields: dict[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         if value is None or name in _SAYS_ITSELF:
             continue
-        if name in _TIMES:
+        if name in GIVEN_TIMES:
             value = clean_time(value)
             value = None if value is None else value.isoformat()
         if name == "metadata":

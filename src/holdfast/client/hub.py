@@ -24,6 +24,7 @@ from holdfast.api.operation import (
 )
 from holdfast.api.people import OpenMemory
 from holdfast.client.responses import decoded, not_text, other_version
+from holdfast.domain.memory import GIVEN_TIMES
 from holdfast.domain.query import Page, check_count
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.text.clean import clean_time
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Draft
 
-
-_TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 
 # Inside the class the word `list` is the method; here it is the type.
 list_ = list
@@ -224,7 +223,7 @@ class _RemoteOperation:
 
 def _sendable(draft: Draft) -> Draft:
     """The draft with times as times and references as text, as the library takes either."""
-    times: dict[str, Any] = {name: clean_time(getattr(draft, name)) for name in _TIMES}
+    times: dict[str, Any] = {name: clean_time(getattr(draft, name)) for name in GIVEN_TIMES}
     named = draft.supersedes
     return draft._replace(**times, supersedes=None if named is None else str(named))
 

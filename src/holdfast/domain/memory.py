@@ -320,3 +320,13 @@ class Draft(NamedTuple):
     metadata: Mapping[str, Any] | None = None
     attachment: Attachment | None = None
     fetch: bool = False
+
+
+# The times that a caller may give.
+GIVEN_TIMES = tuple(f for f in Draft._fields if f in TIMES)
+# The fields besides the content that a caller may give when it is stored, and change later.
+DESCRIPTIVE = (
+    *("title", "category", "tags", "kind", "stability", "boundary", "layer", "session", "speaker"),
+    *GIVEN_TIMES,
+    *("metadata", "key"),
+)

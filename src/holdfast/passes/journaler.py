@@ -109,14 +109,11 @@ def _failed(core: Core, job: Job, reason: str) -> None:
         _lost(core, writer, job, reason)
 
 
-def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
-    with core.store.read() as reader:
-        hub = reader.hub_by_id(job.hub_id)
-    if hub is None:
-        raise NotFound(f"The hub {job.hub_id} is gone.")
+def _heard(core: Core, job: Job) -> Heard:
+    """The turn that a job is about."""
     about = job.about
     said = about[jobs.SAID]
-    heard = Heard(
+    return Heard(
         said.get("user", ""),
         said.get("assistant", ""),
         at := from_text(about["at"]),
@@ -126,25 +123,40 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         around=_around(core, job),
         clock=core.local_clock(at),
     )
-    # The memories belong to the person who spoke, and are compared with what they see.
-    theirs = core.acting(about["actor"])
+
+
+def _propose(theirs: Core, hub: Hub, heard: Heard, *, replaces: bool) -> Proposed:
+    """What a turn proposes: by a model if there is one, and by rules."""
     proposed, scope = Proposed(heard), Scope(theirs, hub.id, hub.name)
+    model = _model(theirs, hub)
+    if model is None:
+        by_rules(proposed, vector_of=vectors(theirs))
+    else:
+        from holdfast.passes.journaler_model import by_model
+
+        by_model(theirs, hub, model, proposed)
+        # If the model invented all its proposals, the results of the rules are better than nothing.
+        # An explicit request to remember something never depends on a model.
+        by_rules(proposed, explicit_only=not proposed.is_all_made_up)
+    by_changes(scope, proposed)
+    if replaces:
+        proposed.taken_back = by_corrections(scope, proposed)
+    return proposed
+
+
+def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
+    """Does the work of one job: proposes memories of its turn, and stores them."""
+    with core.store.read() as reader:
+        hub = reader.hub_by_id(job.hub_id)
+    if hub is None:
+        raise NotFound(f"The hub {job.hub_id} is gone.")
+    heard = _heard(core, job)
+    # The memories belong to the person who spoke, and are compared with what they see.
+    theirs = core.acting(job.about["actor"])
     failed = ""
     try:
-        model = _model(theirs, hub)
-        if model is None:
-            by_rules(proposed, vector_of=vectors(theirs))
-        else:
-            from holdfast.passes.journaler_model import by_model
-
-            by_model(theirs, hub, model, proposed)
-            # If the model invented all its proposals, the results of the rules are better than
-            # nothing. An explicit request to remember something never depends on a model.
-            by_rules(proposed, explicit_only=not proposed.is_all_made_up)
-        by_changes(scope, proposed)
         # Jobs without the field come from keys that were allowed to.
-        if job.about.get("replaces", True):
-            proposed.taken_back = by_corrections(scope, proposed)
+        proposed = _propose(theirs, hub, heard, replaces=job.about.get("replaces", True))
     except (ModelError, InvalidSetting) as error:
         if stop():
             raise Stopped from None

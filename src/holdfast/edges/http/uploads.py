@@ -15,6 +15,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from holdfast.domain.memory import GIVEN_TIMES
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling, IdempotencyKey, once
@@ -41,7 +42,7 @@ _WHOLE_S = 900.0
 _TEXTS = (
     *("title", "summary", "key", "category", "kind", "stability", "boundary", "layer", "trust"),
     *("source_path", "source_agent", "assisted_by_agent", "session", "speaker"),
-    *("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at"),
+    *GIVEN_TIMES,
 )
 _FORM = {
     "requestBody": {

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
-from holdfast.domain.memory import ATTACHMENT, AWAITS, Draft, Memory
+from holdfast.domain.memory import ATTACHMENT, AWAITS, DESCRIPTIVE, GIVEN_TIMES, Draft, Memory
 from holdfast.domain.records import Record
 from holdfast.engine import late_words, traces
 from holdfast.engine.core import Core, Scope
@@ -41,36 +41,9 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-EDITABLE = frozenset(
-    {
-        "content",
-        "title",
-        "summary",
-        "content_type",
-        "key",
-        "category",
-        "tags",
-        "kind",
-        "stability",
-        "boundary",
-        "layer",
-        "pinned",
-        "trust",
-        "session",
-        "speaker",
-        "occurred_at",
-        "occurred_until",
-        "valid_from",
-        "valid_until",
-        "expires_at",
-        "metadata",
-    }
-)
+EDITABLE = frozenset({*DESCRIPTIVE, "content", "summary", "content_type", "pinned", "trust"})
 # Fields that may be set to None; the others always have a value.
-_CLEARABLE = frozenset(
-    {"key", "session", "speaker", "occurred_at", "occurred_until"}
-    | {"valid_from", "valid_until", "expires_at"}
-)
+_CLEARABLE = frozenset({"key", "session", "speaker", *GIVEN_TIMES})
 # Fields that must be unique among memories.
 _NAMES = frozenset({"key", "boundary"})
 _SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"})
@@ -472,14 +445,10 @@ def _was_moved(reader: Reader, memory: Memory) -> bool:
     return False
 
 
-# Fields of a memory that its copy in the other hub keeps. Ids, numbers, versions and links to
-# other memories belong to one hub and are not copied.
-_COPIED = (
-    *("content", "title", "summary", "content_type", "key", "category", "tags", "kind"),
-    *("stability", "boundary", "layer", "pinned", "trust", "source", "source_agent"),
-    *("assisted_by_agent", "source_path", "session", "speaker", "occurred_at", "occurred_until"),
-    *("valid_from", "valid_until", "expires_at"),
-)
+# Links to other memories belong to one hub and are not copied to another. Metadata and the
+# attachment are copied apart.
+_NOT_COPIED = frozenset({"supersedes", "parent", "origin", "metadata", "attachment", "fetch"})
+_COPIED = tuple(name for name in Draft._fields if name not in _NOT_COPIED)
 
 
 def movable(core: Core, found: Iterable[Memory]) -> list[Memory]:

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change
-from holdfast.domain.memory import CLOSE_TO, Draft, Memory
+from holdfast.domain.memory import CLOSE_TO, DESCRIPTIVE, Draft, Memory
 from holdfast.domain.results import (
     Duplicate,
     Quarantined,
@@ -212,25 +212,7 @@ def _with_parent(item: Prepared, parent: str) -> Prepared:
 # Fields that a push to the same path or key overwrites; pins, counters and history stay.
 _TAKEN_OVER = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
 # Fields that it overwrites only if the caller gave them.
-_TAKEN_OVER_IF_GIVEN = (
-    "title",
-    "category",
-    "tags",
-    "kind",
-    "stability",
-    "boundary",
-    "layer",
-    "session",
-    "speaker",
-    "occurred_at",
-    "occurred_until",
-    "valid_from",
-    "valid_until",
-    "expires_at",
-    "metadata",
-    "key",
-    "source_path",
-)
+_TAKEN_OVER_IF_GIVEN = (*DESCRIPTIVE, "source_path")
 
 
 def store_draft(
