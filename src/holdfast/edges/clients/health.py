@@ -32,7 +32,7 @@ def entry_of(client: Client, place: Platform, name: str) -> EntryState:
 
 
 def wants_hooks(entry: EntryState) -> bool:
-    """Whether an entry was written together with hooks that add memory to prompts."""
+    """Whether a client's entry was written together with hooks that add memory to prompts."""
     return entry.state == "ours" and "--hooks" in entry.line
 
 

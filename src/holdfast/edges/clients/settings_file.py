@@ -37,7 +37,7 @@ class FileChanged(Exception):
 
 
 def read(path: str) -> bytes | None:
-    """The text of the file, or None if there is none."""
+    """The text of a client's settings file, or None if there is none."""
     try:
         # Asked before it is opened: opening a pipe would wait for someone to write to it.
         if not stat.S_ISREG(os.stat(path).st_mode):

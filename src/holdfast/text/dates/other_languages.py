@@ -17,7 +17,7 @@ from holdfast.text.tables import lazy, read_table, read_words
 
 
 class Window(NamedTuple):
-    """The half-open window of time that words name."""
+    """The half-open window of time that words of another language name."""
 
     since: datetime
     until: datetime
