@@ -92,9 +92,15 @@ function segment(name, value) {
 function addQuery(address, query) {
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== null) address.searchParams.append(name, String(one));
+      if (one !== undefined && one !== null) address.searchParams.append(name, asText(one));
     }
   }
+}
+
+// `where` may be an object, which the server reads as JSON.
+function asText(value) {
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 async function refusal(response) {

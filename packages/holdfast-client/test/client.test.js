@@ -39,6 +39,19 @@ test("lists come in pages, and a query may have lists and numbers", async () => 
   assert.equal((await hub.thisHub()).data.name, "pages");
 });
 
+test("a condition is text or an object, in a body and in an address", async () => {
+  const hub = client.with({ hub: "conditions" });
+  await client.hubs.create({ name: "conditions" });
+  await hub.memories.push({ content: "The deploy needs a review", metadata: { priority: 3 } });
+  await hub.memories.push({ content: "The web shop is automatic", metadata: { priority: 1 } });
+  for (const where of ["priority > 2", { priority: { $gt: 2 } }]) {
+    assert.equal((await hub.memories.list({ where })).data.length, 1);
+    assert.equal((await hub.recall({ query: "deploy review", where })).data.length, 1);
+  }
+  const since = new Date("2000-01-01");
+  assert.equal((await hub.memories.list({ since })).data.length, 2);
+});
+
 test("a write with a key of its own is done once", async () => {
   const options = { hub: "once", idempotencyKey: "one" };
   await client.hubs.create({ name: "once" });

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.client.responses import code_of, of_answer, of_body, unreachable
-from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable, install_hint
+from holdfast.errors import (
+    HoldfastError,
+    InvalidInput,
+    ServerUnreachable,
+    StoreClosed,
+    install_hint,
+)
 from holdfast.system import Backoff, retry_after_s
 
 if TYPE_CHECKING:
@@ -77,6 +83,7 @@ class Connection:
         response_bytes_max: int = RESPONSE_BYTES_MAX,
     ) -> None:
         self.url = _checked(url)
+        _check_timeout(timeout_s)
         httpx = _need_httpx()
         headers = {
             "User-Agent": _USER_AGENT,
@@ -96,6 +103,10 @@ class Connection:
 
     def close(self) -> None:
         self._http.close()
+
+    def _require_open(self) -> None:
+        if self._http.is_closed:
+            raise StoreClosed("This client is closed.", hint="Make a new holdfast.Client.")
 
     def get(self, path: str, *, hub: str | None = None, **params: Any) -> Any:
         """A read."""
@@ -137,6 +148,7 @@ class Connection:
         httpx = _need_httpx()
         method = "GET" if body is None else "POST"
         request = self._request(method, path, hub, {}, body, once=False)
+        self._require_open()
         try:
             with self._http.stream(
                 request.method,
@@ -196,6 +208,7 @@ class Connection:
         return Once(method, f"/v1{path}", sent, _texts(params), _encoded(body), safe)
 
     def _answer(self, request: Once) -> Any:
+        self._require_open()
         for attempt in range(1, TRIES + 1):
             last = attempt == TRIES
             answer, error = self._try(request)
@@ -274,6 +287,16 @@ def _checked(url: str) -> str:
     if parts.query or parts.fragment:
         raise InvalidInput(f"The address {url!r} has something after the path; leave it out.")
     return text.rstrip("/").removesuffix("/v1")
+
+
+def _check_timeout(timeout_s: float) -> None:
+    """Raises InvalidInput for a timeout after which no answer can have come."""
+    is_number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
+    if not (is_number and timeout_s > 0):
+        raise InvalidInput(
+            f"The timeout is {timeout_s!r}; it must be a number of seconds above 0.",
+            hint="For example timeout_s=30.",
+        )
 
 
 def _checked_key(key: str) -> str:

@@ -323,6 +323,20 @@ def test_more_than_a_server_gives_is_refused_and_not_cut(client: holdfast.Client
         hub.forget_many(range(1, 102))
 
 
+def test_a_client_that_was_closed_says_so(client: holdfast.Client) -> None:
+    hub = client.hub()
+    client.close()
+    for used in (client.hubs, hub.list, lambda: list(hub.export())):
+        with pytest.raises(holdfast.StoreClosed, match="This client is closed"):
+            used()
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, float("nan"), "5", None, True])
+def test_a_timeout_in_which_nothing_can_answer_is_refused(timeout_s: Any) -> None:
+    with pytest.raises(holdfast.InvalidInput, match="a number of seconds above 0"):
+        holdfast.Client("http://127.0.0.1:9", timeout_s=timeout_s)
+
+
 def test_memories_are_moved_to_a_hub_and_not_to_its_name(client: holdfast.Client) -> None:
     hub = client.hub()
     hub.remember("Prefers tabs")
