@@ -109,7 +109,9 @@ _OFF_RECORD = lazy(
 # looked for first, as compiling it takes half a millisecond.
 _OFF_RECORD_SIGNS = (
     *("off the record", "between ", "entre n", "unter un", "onder on", "detto tra no"),
-    *("remember ", "memor", "log ", "r da"),
+    *("remember ", "memor", "log ", "r da", "tra no", "tra di no", "e retiens pa", "e note pa"),
+    *("recuerdes es", "apuntes es", "guardes es", "non ricordarl", "guarde", "anote", "onthoud di"),
+    *("别记", "これは覚え"),
 )
 
 

@@ -323,6 +323,31 @@ def test_what_to_forget_has_to_be_said(talked: HubMemory) -> None:
 
 
 @pytest.mark.parametrize(
+    ("about", "said", "kept"),
+    [
+        ("Schwester", "Meine Schwestern mögen Schokolade.", "Das Schwesternheim ist zu."),
+        ("Rechnung", "Die Rechnungen sind alle bezahlt.", "Der Rechner ist zu langsam."),
+        ("sorella", "Le mie sorelle vivono a Bari.", "La sorellastra non viene."),
+        ("hermana", "Mis hermanas viven en Lugo.", "El hermanastro no viene."),
+        ("afspraak", "De afspraken zijn niet gelukt.", "Het afspreken is niet gelukt."),
+    ],
+)
+@pytest.mark.parametrize("purge", [False, True])
+def test_other_forms_of_a_word_are_forgotten_in_other_languages(
+    hub: HubMemory, about: str, said: str, kept: str, purge: bool
+) -> None:
+    for text in (said, kept):
+        hub.observe_turn(text, "", session="s")
+    memory = hub.remember(said).memory
+    told = hub.forget_turns(about=about, dry_run=True)
+    assert [turn.content for turn in told.turns] == [said]
+    assert [one.id for one in told.memories] == [memory.id]
+    hub.forget_turns(about=about, purge=purge, dry_run=False)
+    assert [turn.content for turn in hub.turns()] == [kept]
+    assert hub.list() == []
+
+
+@pytest.mark.parametrize(
     ("about", "gone"),
     [
         ("Ines", ["Ask INES, not Al", "Ines's kite"]),

@@ -26,10 +26,12 @@ from holdfast.engine.log.turns import clean_session
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
 from holdfast.errors import InvalidInput
+from holdfast.recall.expand import language_of
 from holdfast.store.values import TermQuery, TextQuery, every_memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
-from holdfast.text.analysis.terms import is_unspaced, query_terms, terms, trigram_text
+from holdfast.text.analysis.terms import fold, is_unspaced, query_terms, terms, trigram_text
+from holdfast.text.analysis.word_forms import LANGUAGES, stem
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Revision
@@ -45,6 +47,10 @@ _BATCH = 500
 _LAST_MAX = 50
 # A turn this short that gave no memory is an interjection such as thanks.
 _INTERJECTION_WORDS = 2
+# Forms of shorter words are too often other words.
+_INFLECTED_CHARS_MIN = 5
+_STEM_CHARS_LESS, _STEM_CHARS_MIN = 2, 4
+_INFLECTED = re.compile(r"[a-z]+")
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 
@@ -62,6 +68,17 @@ class _Wanted(NamedTuple):
     def needle(self) -> str:
         """What they are about, as the substring index has it."""
         return trigram_text(self.about).strip()
+
+    @property
+    def stem(self) -> str:
+        """The beginning that the forms of the word have in common in other languages than English:
+        'Schwester' and 'Schwestern'. Empty for several words, a short one, and other scripts."""
+        folded = fold(self.about).strip()
+        if len(folded) < _INFLECTED_CHARS_MIN or not _INFLECTED.fullmatch(folded):
+            return ""
+        shortest = min(len(stem(folded, language)) for language in LANGUAGES)
+        # A stem may have lost a letter from its middle: 'afspraak' and 'afspraken'.
+        return folded[: max(shortest - _STEM_CHARS_LESS, _STEM_CHARS_MIN)]
 
     @property
     def is_all_about(self) -> bool:
@@ -322,11 +339,14 @@ def _holding(reader: Reader, hub_id: str, wanted: _Wanted) -> set[str]:
     """The turns that contain all of the words, or the text literally."""
     words, asked = wanted.words, TermQuery(wanted.words)
     whole: list[str] = []
-    ids = reader.search_substring(hub_id, wanted.needle, _TURNS_ONLY, limit=_FOUND_MAX)
+    # The beginning of a word finds all its forms.
+    needle, is_form = wanted.stem or wanted.needle, _form_of(wanted)
+    ids = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
     for start in range(0, len(ids), _BATCH):
-        found = reader.turns_by_id(hub_id, ids[start : start + _BATCH])
-        texts = {one: trigram_text(turn.content) for one, turn in found.items()}
-        whole += [one for one, text in texts.items() if _says_literally(text, wanted.needle)]
+        for turn in reader.turns_by_id(hub_id, ids[start : start + _BATCH]).values():
+            text = trigram_text(turn.content)
+            if _says_literally(text, wanted.needle) or is_form(turn.content):
+                whole.append(turn.id)
     held: dict[str, set[str]] = {}
     for one in reader.search_terms(hub_id, asked, _TURNS_ONLY, limit=_FOUND_MAX):
         together = {*one.body.split(), *one.head.split()}
@@ -380,9 +400,11 @@ def _with_those_about(
     query = TextQuery(wanted.needle, tuple(terms(wanted.about)) or wanted.words)
     found = {one.id: one for one in memories}
     current = EVERYTHING._replace(forgotten=False)
-    for one in reader.matching(hub_id, query, current, order="number"):
-        if holds(one.content):
-            found.setdefault(one.id, one)
+    forms = [TextQuery(wanted.stem, ())] if wanted.stem else []
+    for each in (query, *forms):
+        for one in reader.matching(hub_id, each, current, order="number"):
+            if holds(one.content):
+                found.setdefault(one.id, one)
     # Only contents are found by the index, and none of forgotten memories.
     for one in every_memory(reader, hub_id, EVERYTHING if also_forgotten else current):
         texts = _texts_beside(one)
@@ -401,10 +423,37 @@ def _texts_beside(memory: Memory) -> list[str]:
 
 def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:
     """Makes a predicate: whether a text contains all of the words, or the text literally."""
-    needle, words = wanted.needle, set(wanted.words)
+    needle, words, is_form = wanted.needle, set(wanted.words), _form_of(wanted)
     return lambda text: (
-        _says_literally(trigram_text(text), needle) or words <= set(query_terms(text))
+        _says_literally(trigram_text(text), needle)
+        or words <= set(query_terms(text))
+        or is_form(text)
     )
+
+
+def _form_of(wanted: _Wanted) -> Callable[[str], bool]:
+    """Makes a predicate: whether a text in another language than English has another form of the
+    word. English forms have the same index terms."""
+    beginning = wanted.stem
+    if not beginning:
+        return lambda _: False
+    word = fold(wanted.about).strip()
+
+    def has_form(text: str) -> bool:
+        folded = fold(text)
+        if beginning not in folded:
+            return False
+        words = _LETTERS.findall(folded)
+        language = language_of(words)
+        if not language:
+            return False
+        root = stem(word, language)
+        return any(stem(one, language) == root for one in words if one.startswith(beginning))
+
+    return has_form
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def _says_literally(text: str, needle: str) -> bool:
