@@ -414,7 +414,7 @@ class CallersPeople(People):
 
 
 class OpenMemory(People, ABC):
-    """The operations on hubs and people that a local memory and a remote one have in common."""
+    """The operations on hubs and people that an open memory has, here or on a server."""
 
     @abstractmethod
     def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:

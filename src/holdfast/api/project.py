@@ -54,8 +54,8 @@ class ProjectEntry(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The hub of a folder, and the reason for it. `hub` is None if it does not exist yet; `name` is
-    what it is, or will probably be, called."""
+    """The hub chosen for a working folder, and the reason for it. `hub` is None if it does not
+    exist yet; `name` is what it is, or will probably be, called."""
 
     hub: HubMemory | None
     name: str

@@ -233,7 +233,7 @@ def _has_running_job(hub: HubMemory) -> bool:
 
 def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     """Forgets the memories made from the person's last message in this session; returns the text
-    that informs the model."""
+    for the prompt that informs the model."""
     finish_jobs(memory, _hubs(hub))
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:

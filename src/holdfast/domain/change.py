@@ -62,7 +62,7 @@ class Revision(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A line of a memory's history: the change set, and the memory before and after it."""
+    """An entry of a memory's history: the change set, and the memory before and after it."""
 
     change: Change
     revision: Revision

@@ -27,8 +27,8 @@ DOWNWARDS: tuple[Order, ...] = ("newest", "updated", "accessed", "happened")
 
 
 def place_in(memory: Memory, order: Order) -> tuple[int, int]:
-    """The sort key of a memory in an order: what it is sorted by, then its number, so that no two
-    are equal. A cursor continues after it."""
+    """The sort key of a memory in an order of a list: what it is sorted by, then its number, so
+    that no two are equal. A cursor continues after it."""
     if order == "updated":
         return to_micros(memory.updated_at), memory.number
     if order == "accessed":

@@ -14,8 +14,8 @@ from holdfast.system.named_tuple import NamedTuple
 
 
 class Stored(NamedTuple):
-    """It is new, and it is in. `close_to` is an older memory that it may be meant to replace:
-    `remember(..., supersedes=...)` does that."""
+    """The result of remembering where it is new. `close_to` is an older memory that it may be meant
+    to replace: `remember(..., supersedes=...)` does that."""
 
     memory: Memory
     change: str
@@ -82,8 +82,8 @@ class LifecycleMove(NamedTuple):
 
 
 class LifecycleMoves(list[LifecycleMove]):
-    """The moves of a run, by number, and the change set that `undo` takes back; None if nothing
-    moved, and for a dry run."""
+    """The result of a run of the lifecycle: its moves, by number, and the change set that `undo`
+    takes back; None if nothing moved, and for a dry run."""
 
     def __init__(self, moves: Iterable[LifecycleMove] = (), change: str | None = None) -> None:
         super().__init__(moves)

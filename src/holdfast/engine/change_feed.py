@@ -31,15 +31,15 @@ class Purges(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """A change, and the memories that it touched, each with its version."""
+    """A change in the stream of events, and the memories that it touched, each with its version."""
 
     change: Change
     memories: Sequence[tuple[str, int]]
 
 
 class News(NamedTuple):
-    """The new events, and the change and the purge they reach up to; `missed` says that there were
-    more than are listed."""
+    """The new events of the stream, and the change and the purge they reach up to; `missed` says
+    that there were more than are listed."""
 
     last: str | None
     purges: Purges
@@ -54,7 +54,7 @@ Newest = Callable[[int], Sequence["Change"]]
 
 
 def newest(changes: Newest) -> str | None:
-    """The id of the newest change."""
+    """The id of the newest change, from which the stream of events begins."""
     found = changes(1)
     return found[0].id if found else None
 
@@ -96,7 +96,7 @@ def news_since(
 
 
 def changes_since(scope: Scope, changes: Newest, last: str | None, purges: Purges) -> News:
-    """The changes after the last one that was seen, oldest first."""
+    """The changes for a listener of the stream after the last one that was seen, oldest first."""
     # Usually nothing is new, and finding that out costs reading one row.
     latest = newest(changes)
     if latest == last:

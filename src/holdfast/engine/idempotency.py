@@ -56,8 +56,8 @@ class KeyRefused(HoldfastError):
 
 
 def claim(core: Core, place: str, asked: str) -> Record:
-    """Returns the response stored under this key; a record without a status means that the key is
-    now claimed. `asked` is the digest of the request."""
+    """Returns the response stored under this idempotency key; a record without a status means that
+    the key is now claimed. `asked` is the digest of the request."""
     now = core.now()
     body = {"asked": asked, "status": None, "answer": "", "holder": _this_process(), "begun": False}
     ours = Record(NO_HUB, KIND, place, now, body, due=now + _KEPT)
@@ -76,8 +76,8 @@ def claim(core: Core, place: str, asked: str) -> Record:
 
 
 def note_begun(claimed: Record, writer: Writer) -> None:
-    """Marks the claim as begun. Called in the transaction of the work itself, so that the mark
-    exists exactly if the work does."""
+    """Marks the claim of an idempotency key as begun. Called in the transaction of the work itself,
+    so that the mark exists exactly if the work does."""
     writer.swap_record(claimed, _begun(claimed))
 
 
@@ -97,15 +97,15 @@ def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str =
 
 
 def release(core: Core, claimed: Record) -> None:
-    """Releases a claim after a failure. If nothing was written, nothing is stored, and the request
-    may be sent again."""
+    """Releases a claim of an idempotency key after a failure. If nothing was written, nothing is
+    stored, and the request may be sent again."""
     with core.store.write(hub=NO_HUB) as writer:
         writer.swap_record(claimed, None)
 
 
 def drop_old(core: Core) -> int:
-    """Removes expired responses; returns how many. Storing new responses does this too; upkeep
-    calls it for when no more are stored."""
+    """Removes expired responses to idempotent requests; returns how many. Storing new responses
+    does this too; upkeep calls it for when no more are stored."""
     with core.store.write(hub=NO_HUB) as writer:
         return _drop_old(writer, core.now(), _DROPPED_AT_ONCE)
 
@@ -282,8 +282,8 @@ def memories_in(answer: str) -> frozenset[str]:
 
 
 def state_only(answer: Any, field: str = "") -> Any:
-    """A response without any text that somebody wrote. Its structure, ids, numbers, times and
-    states stay, so that a client that repeats a request learns that it succeeded."""
+    """A stored response without any text that somebody wrote. Its structure, ids, numbers, times
+    and states stay, so that a client that repeats a request learns that it succeeded."""
     if isinstance(answer, dict):
         if field == "metadata":
             return {}

@@ -129,8 +129,9 @@ def said_in(reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
 
 
 def parts_saying(turn: Turn, statement: str, *, near: bool) -> list[Part]:
-    """The sentences of a turn that say the same. A user's question does not count, nor does a
-    sentence with another number or name: 'My rent is 800' and 'My rent is 900'."""
+    """The sentences of a turn that say the same as a memory, and are withheld with it. A user's
+    question does not count, nor does a sentence with another number or name: 'My rent is 800' and
+    'My rent is 900'."""
     # Imported here because recall imports this module too, and does not need these.
     from holdfast.text.facts.statements import fixed_words, without_note
 
@@ -236,8 +237,8 @@ def note_all(scope: Scope, writer: Writer, at: datetime) -> None:
 
 
 def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
-    """The records of all turns, for an export. Memories that are purged, or that the caller cannot
-    see, are not named."""
+    """The records of what is withheld from all turns, for an export. Memories that are purged, or
+    that the caller cannot see, are not named."""
     for one in every_record(reader, hub_id, _KIND):
         seen = reader.memories_by_id(hub_id, [*one.body[_PARTS], *one.body[_CORRECTED]])
         plain = {"turn": one.id, "session": one.body["session"], "said_at": one.body["at"]}

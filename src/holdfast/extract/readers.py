@@ -236,8 +236,8 @@ def read_image(file: BinaryIO, ocr: Ocr) -> ExtractedText:
 
 
 def size_of(head: bytes) -> tuple[int, int] | None:
-    """Width and height by the header; None if it is none. TIFF hides them anywhere in the file,
-    and is left to the limits on memory: (0, 0)."""
+    """Width and height of an image by its header; None if it is none. TIFF hides them anywhere in
+    the file, and is left to the limits on memory: (0, 0)."""
     try:
         if head.startswith(b"\x89PNG"):
             return struct.unpack(">II", head[16:24]) if head[12:16] == b"IHDR" else None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class FileSync:
-    """Syncs one hub's file for one process. It reads the file only if its stamp shows that somebody
-    has written it, or if a memory in it has expired."""
+    """Syncs one hub's MEMORY.md for one process. It reads the file only if its stamp shows that
+    somebody has written it, or if a memory in it has expired."""
 
     def __init__(self, scope: Scope, path: str) -> None:
         self._scope = scope

@@ -176,7 +176,8 @@ def require_place(scope: Scope, folder: str) -> None:
 
 
 def is_own_state(core: Core, hub_id: str, stamp: Stamp) -> bool:
-    """Whether a stamp belongs to a state that this hub has had, or to no state."""
+    """Whether the stamp of a hub's folder belongs to a state that this hub has had, or to no
+    state."""
     mine = stamp.hub_id in ("", hub_id)
     return mine and (stamp.token is None or _was_in_state(core, hub_id, stamp.token))
 

@@ -69,8 +69,8 @@ class InboxEntry(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """The parsed file. It is `whole` if it has its end; `loose` is text outside the form, which is
-    stored nowhere else."""
+    """INBOX.md as parsed. It is `whole` if it has its end; `loose` is text outside the form, which
+    is stored nowhere else."""
 
     entries: tuple[InboxEntry, ...]
     whole: bool

@@ -88,8 +88,8 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
 
 
 def removed_by_conflict(memory: Memory) -> bool:
-    """Whether a memory was archived by resolving a conflict: unlike a memory archived by age, it is
-    removed from its file."""
+    """Whether a memory was archived by resolving a conflict of a merge: unlike a memory archived by
+    age, it is removed from its file."""
     return memory.state == "archived" and memory.state_reason in SETTLED.values()
 
 

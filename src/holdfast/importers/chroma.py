@@ -21,7 +21,7 @@ _VALUES = ("string_value", "int_value", "float_value", "bool_value")
 
 
 class Entry(NamedTuple):
-    """An entry of a collection, with its document among its metadata."""
+    """An entry of a Chroma collection, with its document among its metadata."""
 
     id: str
     collection: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 def read(path: str, options: Options) -> Iterator[Found]:
-    """A record for each entry that has a document."""
+    """A record for each entry of Chroma that has a document."""
     with open_database(_file(path), _PROGRAM) as database:
         for entry in entries(database):
             yield _record(entry)
@@ -49,7 +49,7 @@ def _file(path: str) -> str:
 
 
 def entries(database: Database) -> Iterator[Entry]:
-    """The entries of all collections, with their metadata."""
+    """The entries of all Chroma collections, with their metadata."""
     there = database.require("embedding_metadata", ("id", "key", "string_value"))
     of_entries = database.require("embeddings", ("id", "embedding_id"))
     values = ", ".join(f"m.{one} AS {one}" for one in _VALUES if one in there)

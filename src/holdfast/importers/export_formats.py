@@ -19,8 +19,8 @@ from holdfast.errors import InvalidInput
 
 
 class Exporter(NamedTuple):
-    """One format. `write` gives the pieces of a file: of the file that was named, or of files in a
-    folder, each with its name."""
+    """One format of an export for other programs. `write` gives the pieces of a file: of the file
+    that was named, or of files in a folder, each with its name."""
 
     name: str
     title: str

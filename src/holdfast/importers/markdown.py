@@ -98,8 +98,8 @@ def read_note(folder: str, path: str) -> Note:
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The fields at the head of a note, and the text below. Plain values and lists are understood;
-    deeper ones are kept as text."""
+    """The fields at the head of a Markdown note, and the text below. Plain values and lists are
+    understood; deeper ones are kept as text."""
     found = _FENCE.match(text)
     if found is None:
         return {}, text

@@ -37,8 +37,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def text_of(value: Any) -> str:
-    """A text, cut where it is too long. Half a surrogate pair, which JSON can spell and no store
-    can keep, becomes a question mark."""
+    """A text of a language model, cut where it is too long. Half a surrogate pair, which JSON can
+    spell and no store can keep, becomes a question mark."""
     found = value if isinstance(value, str) else ""
     return found[:TEXT_CHARS_MAX].encode("utf-8", "replace").decode("utf-8")
 
@@ -80,8 +80,8 @@ def spent(
     messages: Sequence[Message],
     said: tuple[str, Sequence[ModelCall]],
 ) -> Usage:
-    """The use, as the server counted it under these names; an estimate if it counted nothing, so
-    that a cap holds there too."""
+    """The tokens that a request to a language model used, as the server counted them under these
+    names; an estimate if it counted nothing, so that a cap holds there too."""
     counted = counted if isinstance(counted, dict) else {}
     text, calls = said
     sent_chars = len(system) + sum(
@@ -375,8 +375,8 @@ WAIT_S = 2.0
 
 
 def answering(urls: Iterable[str], *, wait_s: float = WAIT_S) -> dict[str, str]:
-    """Asks all of them at once, and waits no longer than this: '' for each that answers, and for
-    the others why they do not."""
+    """Asks all of these model servers at once, and waits no longer than this: '' for each that
+    answers, and for the others why they do not."""
     faults: dict[str, str] = {}
     wanted = list(dict.fromkeys(urls))
     # In daemon threads, as resolving a host name has no timeout.

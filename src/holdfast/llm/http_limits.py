@@ -33,8 +33,8 @@ _BILLING = ("openai-organization", "openai-project")
 
 
 class TooMuch(httpx2.ReadError):
-    """The server sent more than any answer has. A read error, so that the libraries above see it
-    as the connection's."""
+    """A model's server sent more than any answer has. A read error, so that the libraries above see
+    it as the connection's."""
 
 
 class Packed(httpx2.ReadError):
@@ -133,8 +133,8 @@ class Late(Exception):
 
 
 def on_time(work: Callable[[], T], seconds: float, cut: Callable[[], None]) -> T:
-    """Returns or raises what the work does; raises Late if it takes too long, and `cut` then makes
-    the rest of it fail soon."""
+    """Returns or raises what a request to a model's server does; raises Late if it takes too long,
+    and `cut` then makes the rest of it fail soon."""
     done = threading.Event()
     outcome: list[tuple[bool, Any]] = []
 

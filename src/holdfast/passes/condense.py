@@ -32,8 +32,8 @@ class Condensed(NamedTuple):
 
 
 def condense(scope: Scope, text: str, addition: str, *, chars_max: int) -> Condensed | None:
-    """A text of at most `chars_max` characters with the statements of both; None without a model,
-    or if its proposal is too long or says something else."""
+    """A text of MEMORY.md of at most `chars_max` characters with the statements of both; None
+    without a model, or if its proposal is too long or says something else."""
     from holdfast.engine.upkeep.model_usage import limits_of, metered_model
     from holdfast.llm.tool_loop import talk
 

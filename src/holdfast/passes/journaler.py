@@ -237,8 +237,8 @@ def take(
     replaces: bool = True,
     change: str | None = None,
 ) -> list[Noted]:
-    """Writes the proposals of some turns as one change set, and calls `finish` with the outcomes
-    inside the transaction. Returns the outcomes with their texts."""
+    """Writes the journaler's proposals of some turns as one change set, and calls `finish` with the
+    outcomes inside the transaction. Returns the outcomes with their texts."""
     noted: list[Noted] = []
     placed = _with_paths(core, hub, turns)
 

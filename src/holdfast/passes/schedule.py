@@ -145,7 +145,7 @@ class Run(NamedTuple):
 
 
 def registered() -> list[Periodic]:
-    """All automatic passes."""
+    """All automatic passes that are scheduled."""
     from importlib import import_module
 
     return [import_module(name).PERIODIC for name in MODULES]

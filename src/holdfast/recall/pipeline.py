@@ -61,7 +61,7 @@ SUPERSEDED_MAX = 20
 
 
 class Ask(NamedTuple):
-    """A parsed recall request."""
+    """A parsed request to recall."""
 
     analysis: Analysis
     wanted: Filter

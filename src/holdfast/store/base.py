@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 
 class Reader(Protocol):
-    """A consistent snapshot of the store, valid until its `with` block ends."""
+    """A consistent snapshot of the store, part of the contract of stores; valid until its `with`
+    block ends."""
 
     def hubs(self) -> list[Hub]: ...
     def hub(self, name: str) -> Hub | None: ...

@@ -428,8 +428,8 @@ _FIELDS_AT_ONCE = 2
 def restored(
     values: Values, likely: Values, copies: Mapping[str, Sequence[Any]], judge: Judge
 ) -> Values | None:
-    """The original row, or None if no candidate matches. `likely` are the most probable values of
-    its fields, `copies` all possible ones."""
+    """The original row where a stored one fails its checksum, or None if no candidate matches.
+    `likely` are the most probable values of its fields, `copies` all possible ones."""
     for candidate in _candidates(values, likely, copies):
         if judge(candidate):
             return candidate

@@ -59,8 +59,8 @@ class IndexEntry(NamedTuple):
 
 
 class Lexicon(NamedTuple):
-    """The word statistics of a hub: the number of passages, their length, and the document
-    frequency of each term."""
+    """The word statistics of a hub in a store: the number of passages, their length, and the
+    document frequency of each term."""
 
     passages: int
     terms: int

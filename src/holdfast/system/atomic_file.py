@@ -135,7 +135,7 @@ def flush(file: BinaryIO) -> None:
 
 
 def publish(partial: str, path: str, *, durable: bool = True) -> None:
-    """Gives a complete file its name, in the place of what has it."""
+    """Gives a complete file its name at once, in the place of what has it."""
     os.replace(partial, path)
     if durable:
         sync_folder(os.path.dirname(os.path.abspath(path)))

@@ -45,7 +45,8 @@ _FOLDER = os.path.dirname(__file__)
 
 
 def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
-    """The rows of a file, by its path below `text/`; `joiner` comes between the lines of a cell."""
+    """The rows of a table's file, by its path below `text/`; `joiner` comes between the lines of a
+    cell."""
     return _read(name, joiner)[0]
 
 

@@ -318,7 +318,7 @@ _JOINERS = ("and", "or")
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """A condition written as a line of text, or as a JSON object, in its JSON form."""
+    """A condition on fields written as a line of text, or as a JSON object, in its JSON form."""
     if len(text) > CHARS_MAX:
         _refuse(f"It has {len(text)} characters; at most {CHARS_MAX} are allowed.")
     if text.lstrip().startswith("{"):

@@ -66,7 +66,8 @@ _OF_PROGRAMS = (
 
 
 class Event(NamedTuple):
-    """An event in a session of a client. `turn` names the turn, if the client does."""
+    """An event that a client reports to a hook in a session. `turn` names the turn, if the client
+    does."""
 
     kind: Kind
     client: str
@@ -84,7 +85,7 @@ class Event(NamedTuple):
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of an event by the name that a client has for it."""
+    """The kind of a hook's event by the name that a client has for it."""
     kind = _KIND_OF_NAME.get(re.sub(r"[^a-z]", "", name.lower()))
     if kind is None:
         raise InvalidInput(
@@ -94,7 +95,7 @@ def kind_of(name: str) -> Kind:
 
 
 def parse(name: str, client: str, folder: str, data: bytes) -> Event:
-    """The event that a client describes on standard input."""
+    """The event that a client describes to a hook on standard input."""
     given = _object(data)
     said = str(given.get("hook_event_name") or given.get("agent_action_name") or name)
     kind = kind_of(name or said)
@@ -137,7 +138,7 @@ def _unquoted(client: str, prompt: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """The beginning and the end of a long text: the middle was pasted. What is private stays so,
+    """The beginning and the end of a long prompt: the middle was pasted. What is private stays so,
     though its tags were in the middle."""
     if len(text) <= _TEXT_CHARS_MAX:
         return text

@@ -37,7 +37,8 @@ _BATCH = 50
 
 
 class Conversation(NamedTuple):
-    """A transcript: its client, its session, its folder, and its number of turns."""
+    """A transcript of a past session: its client, its session, its folder, and its number of
+    turns."""
 
     client: str
     path: str
@@ -95,8 +96,8 @@ def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
 
 
 class Import:
-    """A run over the conversations of a client: everything that is made from them is one change
-    set, with the same id in each hub."""
+    """The import of a client's past sessions: everything that is made from them is one change set,
+    with the same id in each hub."""
 
     def __init__(self, memory: Holdfast, client: str) -> None:
         self._memory, self._client = memory, client

@@ -32,8 +32,8 @@ Later = Callable[[Callable[[], None]], None]
 def respond(
     memory: Holdfast, event: Event, *, named_hub: str = "", meaning: bool = True, later: Later
 ) -> str:
-    """The text for standard output; may be empty. `later` is given work that the client need not
-    wait for."""
+    """What a hook writes to standard output; may be empty. `later` is given work that the client
+    need not wait for."""
     if event.kind == "end" and _was_no_session(memory.home, event):
         return ""
     answer = ""

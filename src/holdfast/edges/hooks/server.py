@@ -174,7 +174,7 @@ def _read(connection: socket.socket) -> tuple[list[str], bytes]:
 
 
 def main(home: str) -> NoReturn:
-    """Runs the server, if no other does."""
+    """Runs the hooks' warm process, if no other does."""
     if not only_one(os.path.join(home, front.FOLDER)):
         sys.exit(0)
     try:

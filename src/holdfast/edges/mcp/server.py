@@ -48,7 +48,7 @@ _BLOCK_CHARS = 2_000
 
 
 class Options(NamedTuple):
-    """The options of a server."""
+    """The options of an MCP server."""
 
     dialect: str = "holdfast"
     read_only: bool = False
@@ -61,7 +61,8 @@ class Options(NamedTuple):
 
 
 def make_server(hub: HubMemory, options: Options | None = None) -> Server[Any]:
-    """A server for this hub, ready to be run over any transport. The hub stays its caller's."""
+    """An MCP server for this hub, ready to be run over any transport. The hub stays its
+    caller's."""
     handlers = _Handlers(hub, options or Options())
     server: Server[Any] = Server(
         NAME,

@@ -27,7 +27,7 @@ class ModelAnswer(NamedTuple):
 
 
 class AnswerReader:
-    """Reads the bytes of one answer."""
+    """Reads the bytes of one answer of a model's API."""
 
     def __init__(self, format_: Format, content_type: str, encoding: str) -> None:
         self._unpack = _unpacker(encoding)

@@ -33,8 +33,8 @@ _PERSON_FIELDS = ("user", "safety_identifier", "prompt_cache_key")
 
 
 class Said(NamedTuple):
-    """A message of a person or an assistant, and its place in the list of the request. The place
-    is -1 if the request is a plain text."""
+    """A message of a person or an assistant in a request to a model's API, and its place in the
+    list. The place is -1 if the request is a plain text."""
 
     role: str
     text: str
@@ -72,7 +72,7 @@ class ModelRequest(NamedTuple):
 
 
 class Format(Protocol):
-    """One wire format."""
+    """The wire format of one model's API."""
 
     name: str
 
@@ -216,8 +216,8 @@ class Messages:
 
 
 def cleaned(text: str) -> str:
-    """The text that a person typed, without additions of clients and hooks, and without halves of
-    characters."""
+    """The text that a person typed to a model, without additions of clients and hooks, and without
+    halves of characters."""
     return _SURROGATES.sub("\ufffd", _REMINDERS.sub("", without_injected(text)).strip())
 
 
@@ -334,7 +334,7 @@ Header = tuple[bytes, bytes]
 
 
 class Route(NamedTuple):
-    """A path that is forwarded, and its methods. With a format, memory is added."""
+    """A path that the proxy forwards, and its methods. With a format, memory is added."""
 
     methods: tuple[str, ...]
     pattern: re.Pattern[str]

@@ -190,8 +190,8 @@ _CALL_CHARS_MAX = 500
 
 
 class Exchange(NamedTuple):
-    """A request in progress: the parsed request, its conversation, and the body to send; None
-    where nothing was added."""
+    """A request to the proxy in progress: the parsed request, its conversation, and the body to
+    send; None where nothing was added."""
 
     hub: HubMemory
     asked: ModelRequest

@@ -222,7 +222,7 @@ def limited_protocol(limits: ConnectionLimits, open_connections: Connections) ->
 
 
 def connection_of(scope: Any) -> Connection | None:
-    """The connection that a request came by; None where another server runs the app."""
+    """The connection that an HTTP request came by; None where another server runs the app."""
     entry = scope.get("state", {}).get(CONNECTION)
     return entry if isinstance(entry, Connection) else None
 

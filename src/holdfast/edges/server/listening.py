@@ -146,8 +146,8 @@ def run(
     limits: ConnectionLimits | None = None,
     stopping: Callable[[], None] | None = None,
 ) -> None:
-    """Answers until SIGTERM or SIGINT, then finishes what it has accepted, for at most `stop_s`.
-    `stopping` is called first: what would never be finished by itself ends then."""
+    """Runs an HTTP server until SIGTERM or SIGINT, then finishes what it has accepted, for at most
+    `stop_s`. `stopping` is called first: what would never be finished by itself ends then."""
     server = make_server(app, stop_s=stop_s, limits=limits, stopping=stopping)
     guard_log()
     # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the

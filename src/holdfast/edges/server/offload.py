@@ -27,7 +27,7 @@ Send: TypeAlias = Callable[[float, float | None, str | None], Coroutine[Any, Any
 
 
 class Offload:
-    """Threads for the calls of one server."""
+    """Threads for the calls that an asynchronous server makes to the synchronous core."""
 
     def __init__(self, threads_max: int = THREADS_MAX) -> None:
         self._limiter = CapacityLimiter(threads_max)

@@ -62,7 +62,7 @@ class Given(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A turn of a conversation, and what was given to the agent with it."""
+    """A turn of a conversation on the agent's web page, and what was given to the agent with it."""
 
     turn: Turn
     given: Sequence[Given]

@@ -112,7 +112,8 @@ _DAYS, _DAYS_MAX = 7, 365
 
 
 class Group(NamedTuple):
-    """An organisation or a team: those of its people and invitations that the caller may see."""
+    """An organisation or a team on its web page: those of its people and invitations that the
+    caller may see."""
 
     kind: Kind
     id: str

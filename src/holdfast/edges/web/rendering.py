@@ -163,8 +163,8 @@ def ago(at: datetime | None) -> Markup:
 
 
 def short_name(session: str | None) -> str:
-    """The name of a session; of the long ids that agents use, only the beginning, which
-    `holdfast session` accepts."""
+    """The name of a session on the web page; of the long ids that agents use, only the beginning,
+    which `holdfast session` accepts."""
     return session[:_ID_CHARS] if session and _UUID.fullmatch(session) else session or ""
 
 
@@ -192,8 +192,8 @@ def size(count: int) -> str:
 
 
 def hidden_characters(text: str) -> bool:
-    """Whether a text contains format characters, such as those that change its direction. A joiner
-    is part of many emoji and scripts."""
+    """Whether a text on the web page contains format characters, such as those that change its
+    direction. A joiner is part of many emoji and scripts."""
     if text.isascii():
         return False
     return any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in text)

@@ -340,8 +340,8 @@ def clear_cookie() -> str:
 
 
 class CookieSignIn:
-    """Copies the token of the cookie into the Authorization header, where keys are expected. A key
-    in the header wins."""
+    """Signs a browser in: copies the token of the cookie into the Authorization header, where keys
+    are expected. A key in the header wins."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -88,8 +88,8 @@ _ALWAYS_FIRST = 2
 def closest_first(
     standing: Sequence[Memory], asked: Sequence[str], cosines: Mapping[str, float]
 ) -> list[Memory]:
-    """Standing facts for a question: pinned ones and two that always apply, then those closest to
-    the question by their cosines and their words. Otherwise the order is kept.
+    """Standing facts for the block of a question: pinned ones and two that always apply, then those
+    closest to the question by their cosines and their words. Otherwise the order is kept.
 
     A diet is relevant to 'What could I cook tonight?', but recall cannot be sure that it answers
     the question. Of the facts about the person, it is still the closest to it.
@@ -122,8 +122,8 @@ def line_chars(limit: int) -> int:
 
 
 def quoted(hit: Hit, asked: Sequence[str], chars: int) -> str:
-    """The passage on one line if it is short; else the window that is nearest to the question, and
-    of that the sentences with most of the question's words."""
+    """The passage of a hit on one line of a block if it is short; else the window that is nearest
+    to the question, and of that the sentences with most of the question's words."""
     content = hit.memory.content
     start, end = hit.passage.start, hit.passage.end
     if end - start > chars and hit.window is not None:
@@ -252,8 +252,8 @@ TURN_VERSION = 0
 
 
 def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
-    """The ids of the memories and turns, of those shown in these versions, that have been changed,
-    superseded, forgotten, held for review, deleted or withheld since."""
+    """The ids of the memories and turns, of those shown in these versions of a block, that have
+    been changed, superseded, forgotten, held for review, deleted or withheld since."""
     turns = [name for name, version in versions.items() if version == TURN_VERSION]
     with scope.core.read() as reader:
         memories = reader.memories_by_id(

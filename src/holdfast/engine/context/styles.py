@@ -126,8 +126,8 @@ def _without_tags(line: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text between tags. What would be read as an HTML character reference is escaped; commands
-    such as `a && b > c` are unchanged."""
+    """Text of a block between tags. What would be read as an HTML character reference is escaped;
+    commands such as `a && b > c` are unchanged."""
     return marked(_REFERENCE.sub("&amp;", text.translate(_HIDING)))
 
 

@@ -21,8 +21,9 @@ Reading: TypeAlias = Literal["", "file", "day", "log"]
 
 
 class Claim(NamedTuple):
-    """A position in a text that announces the words of a memory. They begin at `payload`, after the
-    decoration; what `closing` matches after them is decoration too."""
+    """A shape of Holdfast's output that announces the words of a memory, at a position in a text
+    that may be an echo. They begin at `payload`, after the decoration; what `closing` matches after
+    them is decoration too."""
 
     start: int
     payload: int
@@ -371,8 +372,8 @@ _TAGS = (
 
 
 def begun(text: str, start: int) -> str | None:
-    """The heading's name (or an empty text) if the text ends here with decoration that may have
-    been cut off; None otherwise."""
+    """The name of the heading of Holdfast's output (or an empty text) if the text ends here with
+    decoration that may have been cut off; None otherwise."""
     rest = text[start : start + 600].strip(" \t\r\n>")
     rest = rest.removesuffix("…").removesuffix("...")
     if rest and any(tag.startswith(rest) for tag in _TAGS):

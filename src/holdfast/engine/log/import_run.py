@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One run in one hub, identified by the id of its change set."""
+    """One run of an import in one hub, identified by the id of its change set."""
 
     change_id: str
     name: str
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
 
 def begin(scope: Scope, name: str, change_id: str) -> Run:
-    """The run with this change set in a hub; a new one if none was begun."""
+    """The import run with this change set in a hub; a new one if none was begun."""
     with scope.write() as writer:
         record = writer.record(scope.hub_id, _KIND, change_id)
         if record is not None:
@@ -60,7 +60,7 @@ def begin(scope: Scope, name: str, change_id: str) -> Run:
 
 
 def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
-    """Raises InvalidInput if no run with this change set is in progress in the hub."""
+    """Raises InvalidInput if no import run with this change set is in progress in the hub."""
     record = reader.record(hub_id, _KIND, change_id) if isinstance(change_id, str) else None
     if record is None or _run(record).done:
         raise InvalidInput(
@@ -70,13 +70,13 @@ def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
 
 
 def interrupted(scopes: Iterable[Scope], name: str) -> str | None:
-    """The change set of a run that was interrupted in one of these hubs."""
+    """The change set of an import run that was interrupted in one of these hubs."""
     runs = (_last_run(scope, name) for scope in scopes)
     return next((run.change_id for run in runs if run is not None and not run.done), None)
 
 
 def begin_session(scope: Scope, run: Run, session: str) -> Run:
-    """Records that the run is about to log turns of a session."""
+    """Records that an import run is about to log turns of a session."""
     marker = scope.core.ids.next("trn")
     before = _ended(run.sessions.get(session, []), marker)
     spans = [*before, Span(marker, "", to_text(scope.now()))]
@@ -84,8 +84,8 @@ def begin_session(scope: Scope, run: Run, session: str) -> Run:
 
 
 def end_session(scope: Scope, run: Run, session: str) -> Run:
-    """Records that the session is logged completely: turns that are added later do not belong to
-    this run."""
+    """Records that an import run has logged a session completely: turns that are added later do not
+    belong to this run."""
     spans = _ended(run.sessions[session], scope.core.ids.next("trn"))
     return _update(scope, run, sessions={**run.sessions, session: spans})
 
@@ -132,7 +132,7 @@ def _last_run(scope: Scope, name: str) -> Run | None:
 
 
 def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
-    """Undoes a run: its memories with one undo, and its turns. Returns None if it wrote no
+    """Undoes an import run: its memories with one undo, and its turns. Returns None if it wrote no
     memory."""
     from holdfast.engine import history
 
@@ -147,8 +147,8 @@ def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
 
 
 def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
-    """Drops the turns that the run with this change set logged, and their queued jobs; returns how
-    many. Does nothing if the change set belongs to no run."""
+    """Drops the turns that the import run with this change set logged, and their queued jobs;
+    returns how many. Does nothing if the change set belongs to no run."""
     from holdfast.engine.log import forget_turns
 
     record = writer.record(scope.hub_id, _KIND, change_id)

@@ -35,7 +35,7 @@ PRIVATE = "all of it is private"
 
 
 def rules(scope: Scope) -> LogRules:
-    """The rules of a hub."""
+    """The rules for what is logged of a hub."""
     with scope.read() as reader:
         return read_rules(reader, scope.hub_id)
 
@@ -215,7 +215,7 @@ def prune(scope: Scope, writer: Writer) -> None:
 
 
 def is_bounded(scope: Scope) -> bool:
-    """Whether the log has any limit."""
+    """Whether the conversation log of a hub has any limit."""
     settings = scope.settings
     return bool(_kept(scope) or settings["log.days"] or settings["log.megabytes"])
 

@@ -264,8 +264,8 @@ def _is_user(turn: Turn) -> bool:
 
 
 def mark_of(text: str) -> str:
-    """A checksum that identifies a text, cut like the texts of a job. It is sufficient to
-    distinguish the last few hundred and needs no import."""
+    """A checksum that identifies a text of an observed turn, cut like the texts of a job. It is
+    sufficient to distinguish the last few hundred and needs no import."""
     data = unicodedata.normalize("NFC", text[:USER_CHARS_MAX]).strip().encode("utf-8", "replace")
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 

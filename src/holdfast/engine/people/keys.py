@@ -89,8 +89,8 @@ def revoke_key(core: Core, key_id: str) -> Key:
 
 
 def find_key(core: Core, secret: str) -> Key | None:
-    """The key with this secret; None if it is unknown, revoked or expired. The token of a sign-in
-    gives its key."""
+    """The API key with this secret; None if it is unknown, revoked or expired. The token of a
+    sign-in gives its key."""
     if secret.startswith(TOKEN_PREFIX):
         signed_in = key_of_sign_in(core, secret)
         good = signed_in is not None and not signed_in.refusal(core.now())
@@ -151,8 +151,8 @@ def sign_in(core: Core, key: Key) -> str:
 
 
 def key_of_sign_in(core: Core, token: str) -> Key | None:
-    """The key of a token; None if it was signed out or has expired. The caller checks whether the
-    key itself is still valid."""
+    """The API key of a sign-in's token; None if it was signed out or has expired. The caller checks
+    whether the key itself is still valid."""
     with core.read() as reader:
         record = reader.record_by_lookup(NO_HUB, KIND, hash_of(token))
         if record is None or record.due is None or record.due <= core.now():

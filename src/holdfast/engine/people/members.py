@@ -266,8 +266,8 @@ def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
 
 
 def accept(core: Core, token: str, actor: PersonName) -> Member:
-    """Accepts an invitation by its token. Unknown, used and expired tokens are refused with the
-    same message, so that nothing is revealed about tokens."""
+    """Accepts an invitation to a hub, a team or an organisation by its token. Unknown, used and
+    expired tokens are refused with the same message, so that nothing is revealed about tokens."""
     now = core.now()
     refused = NotFound(
         "This invitation is not valid.", hint="Ask for a new one; each can be used once."

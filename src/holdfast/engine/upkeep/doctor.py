@@ -99,7 +99,7 @@ def _rescue(core: Core, mended: list[str]) -> bool:
 
 
 def rescued_in_words(done: Rescued) -> list[str]:
-    """What a rescue did, one sentence each."""
+    """What the doctor's rescue did, one sentence each."""
     said = []
     if done.kept:
         said.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")

@@ -62,8 +62,8 @@ _AGEING = frozenset({"active", "cooling"})
 def next_state(
     memory: Memory, changed_at: datetime | None, now: datetime, settings: Settings
 ) -> tuple[str, str] | None:
-    """The state that a memory should move to, and the reason; None if it should stay. `changed_at`
-    is the result of `last_change`."""
+    """The state that the lifecycle should move a memory to, and the reason; None if it should stay.
+    `changed_at` is the result of `last_change`."""
     if memory.quarantine:
         return expiry(memory, now, settings)
     if memory.state not in _AGEING:
@@ -98,8 +98,8 @@ def _is_move(revision: Revision) -> bool:
 
 
 def is_noticed(memory: Memory) -> bool:
-    """Whether automatic memory stored it from a conversation. Facts from a document age with the
-    document."""
+    """Whether automatic memory stored it from a conversation, for the lifecycle. Facts from a
+    document age with the document."""
     return memory.source == "extraction" and memory.trust != "user" and memory.parent is None
 
 
@@ -331,8 +331,8 @@ class Merged(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """The merges, and the change set; None if there was nothing to do, or it was a dry run.
-    `notes` are further messages."""
+    """The result of `compact`: the merges, and the change set; None if there was nothing to do, or
+    it was a dry run. `notes` are further messages."""
 
     merged: tuple[Merged, ...]
     change: str | None = None

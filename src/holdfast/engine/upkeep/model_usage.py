@@ -105,8 +105,8 @@ def record(
     *,
     failed: int = 0,
 ) -> None:
-    """Adds the tokens to the row of today, this pass and this model, and to the day's sum of all
-    hubs, which is limited."""
+    """Adds the tokens that a language model used to the row of today, this pass and this model, and
+    to the day's sum of all hubs, which is limited."""
     now = core.now()
     day = _day(now)
     spent = {
@@ -168,8 +168,8 @@ def spent_today(core: Core) -> int:
 
 
 def refuse_over_cap(core: Core) -> None:
-    """Raises ModelError if the tokens of the day are used up. The call that exceeds the limit is
-    the last."""
+    """Raises ModelError if the language model's tokens of the day are used up. The call that
+    exceeds the limit is the last."""
     cap = core.settings["llm.tokens_per_day"]
     if cap and (spent := spent_today(core)) >= cap:
         raise ModelError(

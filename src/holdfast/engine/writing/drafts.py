@@ -407,8 +407,8 @@ class Prepared(NamedTuple):
 def prepare(
     scope: Scope, drafts: Sequence[Draft], now: datetime | None = None
 ) -> Iterator[Prepared]:
-    """The slow part, done before the transaction begins: checks, rules and embedding. Texts that
-    are stored already are not embedded."""
+    """Makes memories of drafts, before the transaction begins because it is slow: checks, rules and
+    embedding. Texts that are stored already are not embedded."""
     cleaned = [clean_draft(scope.core, draft) for draft in drafts]
     if any("://" in draft.content for draft in cleaned) and scope.settings["fetch.links"]:
         cleaned = [origins.with_page_fetched(draft) for draft in cleaned]

@@ -113,8 +113,8 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
-    """The given changes with those that follow from new content: its hash, and title and summary if
-    they were derived."""
+    """The changes of an edit with those that follow from new content: its hash, and title and
+    summary if they were derived."""
     if "content" not in new or new["content"] == memory.content:
         return new
     after = memory._replace(**new)

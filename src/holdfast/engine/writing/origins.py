@@ -64,15 +64,16 @@ def _bind(writer: Writer, memory: Memory, digest: str, size: int, at: datetime) 
 
 
 def page_digest(address: str) -> str:
-    """The digest of an address. It has a fixed length, and never equals the hash of a file with
-    that text."""
+    """The digest of the address of a page that is an origin. It has a fixed length, and never
+    equals the hash of a file with that text."""
     import hashlib
 
     return hashlib.sha256(b"page\0" + address.encode()).hexdigest()
 
 
 def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
-    """Removes the origins of a memory; returns the hashes to which no memory refers now."""
+    """Removes the files and pages that are recorded as origins of a memory; returns the hashes to
+    which no memory refers now."""
     held = [
         one.id.partition("/")[2]
         for one in every_record(writer, hub_id, _BY_MEMORY, f"{memory_id}/")
@@ -81,7 +82,8 @@ def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[s
 
 
 def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetime) -> bool:
-    """Removes one origin of a memory; returns whether no memory refers to it now."""
+    """Removes one file or page from the origins of a memory; returns whether no memory refers to it
+    now."""
     record = writer.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}")
     if record is None:
         return False
@@ -115,8 +117,8 @@ def is_held(reader: Reader, hub_id: str, digest: str) -> bool:
 
 
 def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
-    """Whether this memory was made from it. The metadata does not prove that, because anybody can
-    write metadata."""
+    """Whether this memory was made from this file or page. The metadata does not prove that,
+    because anybody can write metadata."""
     return reader.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}") is not None
 
 

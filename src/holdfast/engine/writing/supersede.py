@@ -86,8 +86,8 @@ class Rival(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The rivals found at one moment, by id. `mark` identifies the revision, so that later changes
-    can be found."""
+    """The older memories found at one moment that may be superseded, by id. `mark` identifies the
+    revision, so that later changes can be found."""
 
     mark: int
     ids: tuple[str, ...]
@@ -128,8 +128,8 @@ def with_close(writer: Writer, prepared: list[Prepared]) -> list[Prepared]:
 
 
 def close_to(writer: Writer, item: Prepared) -> str | None:
-    """The id of an older memory that is close to the item. Searched here only if the item was to
-    replace another one, but then did not."""
+    """The id of an older memory that is close to the new one. Searched here only if the new one was
+    to supersede another, but then did not."""
     return _close_to(writer, item) if _is_to_replace(item) else item.close
 
 
@@ -531,8 +531,8 @@ def ended_by(rivals: Sequence[Rival]) -> list[Rival]:
 
 
 def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
-    """The item, held for review, if a tool or an import contradicts the user; None otherwise. The
-    user decides which is right."""
+    """The new memory, held for review, if a tool or an import contradicts the user; None otherwise.
+    The user decides which is right."""
     memory = item.memory
     voice = LESSER_VOICES.get(memory.trust)
     if voice is None or not rivals or memory.layer == "library":

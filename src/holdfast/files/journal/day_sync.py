@@ -150,7 +150,7 @@ def sync_day(place: JournalFolder, day: date, guard: Guard) -> Synced:
 
 
 def survey(place: JournalFolder, day: date) -> int | None:
-    """The number of entries missing from a file; None if it equals the base, so that there is
+    """The number of entries missing from a day's file; None if it equals the base, so that there is
     nothing to apply. It writes nothing and needs no lock."""
     sides = _read(place, day, rested=False)
     keys = entries.keys_of(sides.blocks)

@@ -202,8 +202,8 @@ def _orphan(place: JournalFolder, draft: Draft, used: set[str]) -> Memory | None
 
 
 def note_clashes(place: JournalFolder, day: date, merged: Merged) -> Iterable[str]:
-    """Records the conflicts of entries that both sides changed. The memory with the file's text
-    exists already, so that after a crash the next sync can finish."""
+    """Records the conflicts of journal entries that both sides changed. The memory with the file's
+    text exists already, so that after a crash the next sync can finish."""
     if not merged.clashes:
         return []
     notes = []
@@ -232,8 +232,8 @@ def _moment(day: date, block: JournalBlock) -> datetime:
 
 
 def placed(place: JournalFolder, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
-    """The draft with a path and a time of its own: equal entries are not duplicates of each other,
-    so microseconds distinguish them."""
+    """The draft of a journal entry with a path and a time of its own: equal entries are not
+    duplicates of each other, so microseconds distinguish them."""
     moment = draft.occurred_at
     assert moment is not None, "an entry has a day at least"
     moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
@@ -288,8 +288,9 @@ class MergedText(NamedTuple):
 
 
 def merged(shown: str, current: str, text: str) -> MergedText:
-    """The three-way merge of a rewrite: `text` is its author's version of `shown`; `current` is the
-    file now. An entry that only one side changed is taken from that side."""
+    """The three-way merge of a rewrite of a day's journal: `text` is its author's version of
+    `shown`; `current` is the file now. An entry that only one side changed is taken from that
+    side."""
     now, new = _parsed(current), _parsed(text)
     before = Counter(key for key, _ in _parsed(shown))
     there = Counter(key for key, _ in now)

@@ -377,8 +377,8 @@ def follow_store(
 
 
 def set_paths(place: JournalFolder, day: date, lines: Sequence[JournalLine]) -> None:
-    """Gives a path to memories that are new to the file, before it is written: after a crash, their
-    lines must not be remembered a second time."""
+    """Gives a path to memories that are new to a day's file, before it is written: after a crash,
+    their lines must not be remembered a second time."""
     with place.scope.core.store.read() as reader:
         ids = [line.memory_id for line in lines if line.memory_id]
         rows = reader.memories_by_id(place.scope.hub_id, ids)

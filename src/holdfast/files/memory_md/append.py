@@ -42,8 +42,8 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 class Piece(NamedTuple):
-    """A part of a text to be added: its content as a memory (empty for a heading or an empty line),
-    its category, and its raw text. `place` distinguishes equal ones."""
+    """A part of a text to be added to MEMORY.md: its content as a memory (empty for a heading or an
+    empty line), its category, and its raw text. `place` distinguishes equal ones."""
 
     place: int
     content: str
@@ -64,8 +64,9 @@ def last_category(text: str) -> str | None:
 
 
 def pieces(text: str, category: str | None) -> list[Piece]:
-    """Splits text into parts: a memory for each bullet, paragraph and other block. `category` is
-    that of the position where it is added, until a heading names another."""
+    """Splits text to be added to MEMORY.md into parts: a memory for each bullet, paragraph and
+    other block. `category` is that of the position where it is added, until a heading names
+    another."""
     out: list[Piece] = []
 
     def keep(content: str, raw: str, block: Block) -> None:
@@ -134,8 +135,8 @@ def _without_empty(blocks: Sequence[Block]) -> list[Block]:
 
 
 def appended(document: Document, blocks: Sequence[Block], today: date) -> Document:
-    """The document with these blocks, below the heading that they name if it exists, else at the
-    end. Memories that are already in it stay unchanged."""
+    """MEMORY.md with these blocks, below the heading that they name if it exists, else at the end.
+    Memories that are already in it stay unchanged."""
     there = {item.id for item in document.items}
     left = [one for one in blocks if not (isinstance(one, MarkdownItem) and one.id in there)]
     left = _without_empty(left)
@@ -265,8 +266,8 @@ _CHARS_MAX = 200_000
 def note_before(
     scope: Scope, changes: Iterable[str], before: str | None, after: str | None
 ) -> None:
-    """Stores the file before and after these change sets. If the store cannot be written now, only
-    this record is lost."""
+    """Stores MEMORY.md as it was before and after these change sets. If the store cannot be written
+    now, only this record is lost."""
     named = list(changes)
     if not named or not before or not after or before == after:
         return
@@ -281,8 +282,8 @@ def note_before(
 
 
 def put_back(scope: Scope, path: str, undone: Undone) -> None:
-    """Restores the file from before the change set that was undone, if nobody has changed it since.
-    Otherwise the next sync writes the restored lines."""
+    """Restores MEMORY.md from before the change set that was undone, if nobody has changed it
+    since. Otherwise the next sync writes the restored lines."""
     with scope.core.store.read() as reader:
         found = _rows(reader, scope.hub_id).get(undone.undone.id)
     if found is None or scope.settings["files.per_category"]:

@@ -41,8 +41,8 @@ _KEPT_MAX = 20_000
 
 
 class Known(NamedTuple):
-    """The hub's state when it was read, and the memories by id, in order of number, with those
-    with a known expiry."""
+    """The hub's state when MEMORY.md was read, and the memories by id, in order of number, with
+    those with a known expiry."""
 
     token: Token
     memories: dict[str, Memory]
@@ -76,7 +76,7 @@ def known_memories(
 
 
 def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
-    """The memories that belong in the file, by number."""
+    """The memories that belong in MEMORY.md, by number."""
     now = core.now()
     return [memory for memory in every_memory(reader, hub_id, _WANTED) if memory.current(now)]
 

@@ -91,7 +91,7 @@ def without(text: str, ids: Iterable[str]) -> str:
 
 
 def taken_over(seen: Document, text: str, now: Document) -> Document:
-    """The new text as a document in which items have the ids of their memories.
+    """The new text of MEMORY.md as a document in which items have the ids of their memories.
 
     `seen` is the file as its author saw it, `now` the current file: text that a person has added in
     between stays.
@@ -314,7 +314,7 @@ def dropped_text(seen: Document, made: Document) -> str:
 
 
 def visible_text(scope: Scope, text: str) -> str:
-    """The file without the parts that a caller may not see: private memories of others and, for a
+    """MEMORY.md without the parts that a caller may not see: private memories of others and, for a
     caller with a key, the owner's own text."""
     document = parse(text)
     ids = [item.id for item in document.items if item.id]

@@ -88,8 +88,8 @@ class Files(NamedTuple):
 
 
 def texts_of(document: Document) -> dict[str, str]:
-    """The texts to be written. An empty file would look like an accident: an empty page is deleted,
-    and MEMORY.md has at least its title."""
+    """The texts of MEMORY.md and its pages to be written. An empty file would look like an
+    accident: an empty page is deleted, and MEMORY.md has at least its title."""
     texts = {name: text for name, text in split(document).items() if text.strip()}
     return {FILE_NAME: render(fresh()), **texts}
 

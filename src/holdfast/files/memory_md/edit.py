@@ -82,7 +82,8 @@ def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | N
 
 
 class Appended(NamedTuple):
-    """The result of an append: the new memories, the ones that had the text before, and notes."""
+    """The result of an append to MEMORY.md: the new memories, the ones that had the text before,
+    and notes."""
 
     added: tuple[Memory, ...]
     known: tuple[Memory, ...]
@@ -105,7 +106,7 @@ class Rewritten(NamedTuple):
 
 
 def read(place: MemoryFile) -> str | None:
-    """The file as a model should see it; None if there is neither a file nor any memory for it."""
+    """MEMORY.md as a model should see it; None if there is neither a file nor any memory for it."""
     text = _present(place)
     if text is None:
         return None
@@ -114,7 +115,7 @@ def read(place: MemoryFile) -> str | None:
 
 
 def note_injected(place: MemoryFile, block: Context) -> None:
-    """Records which part of the file an injected block contained. The agent has not seen what was
+    """Records which part of MEMORY.md an injected block contained. The agent has not seen what was
     left out or cut."""
     text = _present(place)
     if text is None:
@@ -149,8 +150,8 @@ class FileTooLarge(InvalidInput):
 
 
 def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appended:
-    """Appends the parts that the hub does not know yet, unchanged: under the heading that the text
-    names, or at the end. Refused if the file would exceed `chars_max`.
+    """Appends to MEMORY.md the parts that the hub does not know yet, unchanged: under the heading
+    that the text names, or at the end. Refused if the file would exceed `chars_max`.
 
     The memories are stored first. If the file cannot be written, or another sync comes first, the
     lines are put in the sections of their categories.

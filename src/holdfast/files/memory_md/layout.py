@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
-    """The document with these memories in it."""
+    """MEMORY.md with these memories in it."""
     for spaced in (False, True):
         made = _lay_out(document, wanted, today, spaced=spaced)
         if _says(made, wanted):
@@ -61,7 +61,7 @@ def _says(document: Document, wanted: Wanted) -> bool:
 
 
 def without_place(document: Document, wanted: Wanted) -> set[str]:
-    """The categories of memories without an item that can stay in place."""
+    """The categories of memories without an item in MEMORY.md that can stay in place."""
     placed = set()
     for index, item in enumerate(document.items):
         memory = wanted.memories.get(wanted.links.get(index, ""))

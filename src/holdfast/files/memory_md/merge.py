@@ -42,7 +42,7 @@ class View(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A memory that the file changes; `place` is the index of the item in the file."""
+    """A memory that an edit of MEMORY.md changes; `place` is the index of the item in the file."""
 
     place: int
     memory: Memory
@@ -51,8 +51,8 @@ class Edit(NamedTuple):
 
 
 class New(NamedTuple):
-    """A memory that the file adds; `beside` is the one it conflicts with, if any, and `twin` an
-    existing one with the same text, so that only the conflict must be recorded."""
+    """A memory that an edit of MEMORY.md adds; `beside` is the one it conflicts with, if any, and
+    `twin` an existing one with the same text, so that only the conflict must be recorded."""
 
     place: int
     content: str
@@ -62,8 +62,8 @@ class New(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The changes that follow from the file. `links` maps each item to its memory; items without
-    one are removed from the file, unless they are new."""
+    """The changes of the store that follow from MEMORY.md. `links` maps each item to its memory;
+    items without one are removed from the file, unless they are new."""
 
     edits: tuple[Edit, ...]
     new: tuple[New, ...]

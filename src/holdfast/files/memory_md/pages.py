@@ -178,8 +178,8 @@ def with_sections(document: Document, categories: Iterable[str], today: date) ->
 
 
 def tidied(document: Document) -> Document:
-    """Merges sections of the same category in a file, and reduces several empty lines to one; every
-    other line is unchanged."""
+    """Merges sections of the same category in MEMORY.md and its pages, and reduces several empty
+    lines to one; every other line is unchanged."""
     parts = _parts(document)
     for name, blocks in parts.items():
         out, sections = _sections(blocks)

@@ -37,8 +37,8 @@ _STATEMENT_ENDS = re.compile(r"(?<=[.!?])\s+|[;\n]")
 
 
 def why_not_applicable(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
-    """The reason why a step cannot be applied to these memories, proposed by rules or a model;
-    empty if it can."""
+    """The reason why a step of consolidation cannot be applied to these memories, proposed by rules
+    or a model; empty if it can."""
     missing = [number for number in step.named if number not in memories]
     if not step.sources:
         return "it names no source"
@@ -127,8 +127,8 @@ def _why_kept(memory: Memory) -> str:
 def unsupported(
     step: Step, material: Material, near: RelatedMemories, redacted: Callable[[str], str]
 ) -> str:
-    """The reason why a possible step is refused if a model proposes it; empty if it is accepted.
-    `near` finds related memories, `redacted` removes secrets from a text."""
+    """The reason why a possible step of consolidation is refused if a model proposes it; empty if
+    it is accepted. `near` finds related memories, `redacted` removes secrets from a text."""
     if is_settled(step, material):
         return "it was taken back, or out of a plan, before"
     memories = material.memories
@@ -243,8 +243,8 @@ def size(memories: Iterable[Memory]) -> int:
 
 
 def bounded(steps: Sequence[Step], material: Material) -> Proposed:
-    """The steps within the limits: a maximum of promotions, and the size of long-term memory. If
-    that is exceeded, retiring unused memories is proposed first."""
+    """The steps of consolidation within the limits: a maximum of promotions, and the size of
+    long-term memory. If that is exceeded, retiring unused memories is proposed first."""
     held = {one.number: one for one in material.long_term if one.current(material.now)}
     making = [step for step in steps if step.kind != "promote"]
     wanted = [step for step in steps if step.kind == "promote"]

@@ -82,8 +82,8 @@ _OWN = frozenset({"", "user", "human", "me"})
 
 
 def voice(memory: Memory) -> tuple[str, str, str]:
-    """The audience and the speaker of a memory: the same words of another speaker are about
-    somebody else."""
+    """The audience and the speaker of a memory that is consolidated: the same words of another
+    speaker are about somebody else."""
     speaker = (memory.speaker or "").strip().casefold()
     return *audience(memory), "" if speaker in _OWN else speaker
 
@@ -291,8 +291,8 @@ def note_hash(scope: Scope, hash_: str) -> None:
 def note_run(
     core: Core, writer: Writer, hub_id: str, change: str, steps: list[Step], declined: set[int]
 ) -> None:
-    """Records, in the transaction of a run, its steps in case they are undone, and the sources that
-    a person removed from its plan."""
+    """Records, in the transaction of a run of consolidation, its steps in case they are undone, and
+    the sources that a person removed from its plan."""
     body = _body(writer, hub_id)
     run = {"change": change, "steps": [[step.kind, list(step.sources)] for step in steps]}
     runs = [*body.get("runs", []), *([run] if steps else [])]

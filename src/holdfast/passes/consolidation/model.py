@@ -76,7 +76,8 @@ TOOLS = (
 
 
 class Proposals(NamedTuple):
-    """The accepted and the refused proposals of a model, and the course of the conversation."""
+    """The accepted and the refused proposals of a model for consolidation, and the course of the
+    conversation."""
 
     steps: list[Step]
     refused: list[Refused]
@@ -86,7 +87,7 @@ class Proposals(NamedTuple):
 def ask_model(
     model: Model, material: Material, limits: Limits, redacted: Callable[[str], str]
 ) -> Proposals:
-    """Asks a model for proposals. Raises ModelError if it cannot be reached."""
+    """Asks a model for steps of consolidation. Raises ModelError if it cannot be reached."""
     hearing = _Hearing(material, redacted)
     tools = {tool.name: (tool, partial(hearing.take, tool.name)) for tool in TOOLS}
     ended = talk(model, prompt("consolidate"), prompt_of(material), tools, limits)

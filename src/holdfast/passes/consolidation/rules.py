@@ -64,7 +64,7 @@ PROMOTED_CHARS_MAX = 500
 
 
 class Proposed(NamedTuple):
-    """Proposed steps, steps that the rules refuse, and notes."""
+    """Proposed steps of consolidation, steps that the rules refuse, and notes."""
 
     steps: list[Step]
     refused: list[Refused]
@@ -72,7 +72,7 @@ class Proposed(NamedTuple):
 
 
 def propose(material: Material) -> Proposed:
-    """The steps that the rules propose, the safest first."""
+    """The steps of consolidation that the rules propose, the safest first."""
     held = [memory for memory in material.long_term if memory.current(material.now)]
     near = RelatedMemories(held)
     steps = [*_ended(material), *_merges(held, near)]
@@ -97,8 +97,8 @@ def is_settled(step: Step, material: Material) -> bool:
 
 
 def once_each(steps: Iterable[Step], memories: Mapping[int, Memory]) -> list[Step]:
-    """The steps without duplicates, and without steps about a long-term memory that an earlier step
-    removes."""
+    """The steps of consolidation without duplicates, and without steps about a long-term memory
+    that an earlier step removes."""
     out: list[Step] = []
     taken: set[int] = set()
     said: set[tuple[object, ...]] = set()

@@ -72,8 +72,8 @@ class Applied(NamedTuple):
 
 
 def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]], None]) -> Applied:
-    """Applies the steps of a plan that are still possible. `noted` is called in the transaction,
-    with the applied steps and their change set."""
+    """Applies the steps of a plan of consolidation that are still possible. `noted` is called in
+    the transaction, with the applied steps and their change set."""
     hashes = {source.number: source.hash for source in plan.sources}
     ready, refused = _looked_over(scope, plan)
     done: list[Done] = []
@@ -324,8 +324,8 @@ def consolidate(
     dry_run: bool = False,
     backup: Callable[[], str | None] = lambda: None,
 ) -> Consolidated:
-    """Applies the given plan, or makes one. `backup` copies MEMORY.md before the first write, and
-    returns the path."""
+    """Applies the given plan of consolidation, or makes one. `backup` copies MEMORY.md before the
+    first write, and returns the path."""
     scope.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)

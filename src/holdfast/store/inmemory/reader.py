@@ -109,7 +109,8 @@ class HubContents:
 
 
 class State:
-    """The contents of a store. A state that readers may have is never changed, only replaced."""
+    """The contents of an in-memory store. A state that readers may have is never changed, only
+    replaced."""
 
     def __init__(self) -> None:
         self.hubs: dict[str, HubContents] = {}
@@ -125,7 +126,7 @@ class State:
 
 
 class ReaderPart:
-    """Base of the parts of the Reader: one state, for one viewer, with a deadline."""
+    """Base of the parts of the in-memory Reader: one state, for one viewer, with a deadline."""
 
     def __init__(
         self, state: State, deadline_s: float | None = None, viewer: Viewer | None = None
@@ -158,7 +159,7 @@ class ReaderPart:
 
 
 class SearchReader(ReaderPart):
-    """The part of the Reader that searches."""
+    """The part of the in-memory Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         passages = list(self._whole(hub_id).passages.values())
@@ -304,7 +305,7 @@ def _holds(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 
 
 class MemoriesReader(ReaderPart):
-    """The part of the Reader for hubs and memories."""
+    """The part of the in-memory Reader for hubs and memories."""
 
     def hubs(self) -> list[Hub]:
         return sorted((hub.hub for hub in self._state.hubs.values()), key=lambda hub: hub.name)
@@ -386,7 +387,7 @@ class MemoriesReader(ReaderPart):
 
 
 class HistoryReader(ReaderPart):
-    """The part of the Reader for changes, revisions and receipts."""
+    """The part of the in-memory Reader for changes, revisions and receipts."""
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         newest_first = list(self._hub(hub_id).changes.values())[::-1]
@@ -440,7 +441,7 @@ class HistoryReader(ReaderPart):
 
 
 class LogReader(ReaderPart):
-    """The part of the Reader for turns and mirrored files."""
+    """The part of the in-memory Reader for turns and mirrored files."""
 
     def turns(
         self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
@@ -517,7 +518,7 @@ class LogReader(ReaderPart):
 
 
 class RecordsReader(ReaderPart):
-    """The part of the Reader for records; a viewer makes no difference to them."""
+    """The part of the in-memory Reader for records; a viewer makes no difference to them."""
 
     def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
         return self._state.records.get((hub_id, kind, record_id))
@@ -559,7 +560,7 @@ class RecordsReader(ReaderPart):
 class InMemoryReader(
     MemoriesReader, HistoryReader, LogReader, RecordsReader, SearchReader, ReaderDefaults
 ):
-    """The whole Reader."""
+    """The whole Reader of the in-memory store."""
 
     def statistics(self, hub_id: str) -> Statistics:
         state = self._hub(hub_id)

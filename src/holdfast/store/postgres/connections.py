@@ -172,7 +172,7 @@ class WriteTransaction:
 
 
 class Connections:
-    """The pools of one store."""
+    """The pools of connections to PostgreSQL of one store."""
 
     def __init__(
         self,
@@ -489,7 +489,7 @@ def was_committed(
     address: str,
     wait_s: float,
 ) -> str:
-    """The position of the server's log if the write was committed, and '' if it was not; raises
+    """The position of PostgreSQL's log if the write was committed, and '' if it was not; raises
     ServerUnreachable where no server could be asked in time."""
     for nap_s in backoff(wait_s):
         with suppress(psycopg.Error), connect() as connection:

@@ -57,7 +57,7 @@ def worker_refusal(address: str) -> str:
 
 
 def node_bytes(connection: Connection) -> dict[str, int]:
-    """The size of the store's tables on each node, with their indexes."""
+    """The size of the store's tables on each node of Citus, with their indexes."""
     found = connection.execute(
         "SELECT s.nodename || ':' || s.nodeport, sum(s.shard_size)::bigint FROM citus_shards s"
         " JOIN pg_class c ON c.oid = s.table_name::oid WHERE c.relnamespace = %s::regnamespace"
@@ -68,8 +68,8 @@ def node_bytes(connection: Connection) -> dict[str, int]:
 
 
 def cluster_problems(connection: Connection, address: str, role: str) -> Iterator[str]:
-    """The requirements of the store and a role of programs that this cluster lacks; a sentence for
-    each."""
+    """The requirements of the store and a role of programs that this Citus cluster lacks; a
+    sentence for each."""
     version = citus_version(connection)
     if tuple(int(part) for part in version.partition("-")[0].split(".")[:2]) < _CITUS_FROM:
         yield (

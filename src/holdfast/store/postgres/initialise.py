@@ -48,7 +48,8 @@ _TIMEOUT_LEAST_MS = 5_000
 
 
 class Readiness(NamedTuple):
-    """What keeps the store from working (`lacks`), and what an administrator should know."""
+    """What keeps the store from working on a PostgreSQL server (`lacks`), and what an administrator
+    should know."""
 
     address: str
     server: str
@@ -288,7 +289,7 @@ _MAINTAIN_FROM = 170000
 
 
 def grant(connection: psycopg.Connection[Any], role: str) -> None:
-    """Gives an existing role the rights that the store needs."""
+    """Gives an existing role of PostgreSQL the rights that the store needs."""
     name = sql.Identifier(role)
     with own_search_path(connection):
         there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
@@ -333,6 +334,6 @@ def _optional_tables(connection: psycopg.Connection[Any]) -> list[str]:
 
 
 def table_names() -> Iterator[str]:
-    """The tables of the store, except those that record migrations."""
+    """The tables of the store in PostgreSQL, except those that record migrations."""
     for migration in schema.MIGRATIONS:
         yield from (table.name for table in (*migration.plain, *migration.tables))

@@ -257,8 +257,8 @@ def send(connection: Connection, statement: str, values: Any = None) -> psycopg.
 def with_short_locks(
     connection: Connection, work: Callable[[], object], *, wait_s: float = RETRY_S
 ) -> None:
-    """Runs short work in a transaction that waits for no lock longer than LOCK_WAIT_MS, and retries
-    until it gets its locks."""
+    """Runs the short work of a migration in a transaction that waits for no lock longer than
+    LOCK_WAIT_MS, and retries until it gets its locks."""
     last: psycopg.Error | None = None
     for nap_s in backoff(wait_s):
         try:
@@ -364,7 +364,7 @@ def _apply(
 
 
 class StepRunner:
-    """Does all steps that were left for later, in order, while the store is used."""
+    """Does all steps that migrations left for later, in order, while the store is used."""
 
     def __init__(
         self, connection: Connection, address: str, *, citus: bool, report: Report = lambda _: None

@@ -57,8 +57,8 @@ class _Group(NamedTuple):
 
 
 class MemoriesReader(SessionPart):
-    """The part of the Reader that is about hubs and memories; their history is mostly shared with
-    the other SQL store."""
+    """The part of PostgreSQL's Reader that is about hubs and memories; their history is mostly
+    shared with the other SQL store."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -418,7 +418,7 @@ class MemoriesReader(SessionPart):
 
 
 class Rows(MemoriesReader, VectorsReader):
-    """All that a reader and a writer read."""
+    """All that a reader and a writer of PostgreSQL read."""
 
 
 class PostgresReader(Rows):

@@ -169,8 +169,8 @@ def _columns(listed: str) -> tuple[Column, ...]:
 
 
 class Table(NamedTuple):
-    """A table, its columns and its keys. `large` ones are partitioned by hub; `secured` ones show
-    only rows of the hubs that the transaction has named."""
+    """A table of PostgreSQL, its columns and its keys. `large` ones are partitioned by hub;
+    `secured` ones show only rows of the hubs that the transaction has named."""
 
     name: str
     columns: tuple[Column, ...]
@@ -493,8 +493,8 @@ class Index(NamedTuple):
 
 
 class Backfill(NamedTuple):
-    """Fills a column, hub by hub. The statement changes at most `%(most)s` rows of the hub
-    `%(hub)s` that are not filled yet, and is repeated until it changes fewer."""
+    """Fills a column in PostgreSQL, hub by hub. The statement changes at most `%(most)s` rows of
+    the hub `%(hub)s` that are not filled yet, and is repeated until it changes fewer."""
 
     name: str
     table: str

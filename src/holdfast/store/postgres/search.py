@@ -142,8 +142,8 @@ class Weighed(NamedTuple):
 
 
 def weightiest(terms: Sequence[Weighed], passages: int, wanted: int) -> str:
-    """A tsquery that about `wanted` passages of the hub match, those with the most weight; empty
-    where any one term is enough."""
+    """A tsquery of PostgreSQL that about `wanted` passages of the hub match, those with the most
+    weight; empty where any one term is enough."""
     if sum(term.passages for term in terms) <= wanted:
         return ""
     best = sorted(terms, key=lambda term: -term.weight)[:TERMS_MAX]
@@ -209,7 +209,7 @@ _ITS_TURN = (
 
 
 class SearchReader(SessionPart):
-    """The part of the Reader that searches."""
+    """The part of PostgreSQL's Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         self._write_counts()

@@ -373,8 +373,8 @@ class SessionPart(SqlReader):
 
 
 class HubLock(NamedTuple):
-    """The hub that a writer writes for (None: the whole store; NO_HUB: none), and whether it waits
-    for the lock."""
+    """The hub that a writer of PostgreSQL writes for (None: the whole store; NO_HUB: none), and
+    whether it waits for the lock."""
 
     address: str
     hub: str | None
@@ -382,7 +382,7 @@ class HubLock(NamedTuple):
 
 
 class WritingSession(Session):
-    """The session of a writer."""
+    """The session of a writer of PostgreSQL."""
 
     def __init__(
         self,

@@ -149,7 +149,7 @@ class Counts:
 
 
 class CountingWriter(Rows):
-    """The part of the Writer that counts."""
+    """The part of PostgreSQL's Writer that counts passages and terms."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

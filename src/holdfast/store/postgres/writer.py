@@ -47,7 +47,7 @@ _TURNS_PER_PART = 500
 
 
 class IndexWriter(BufferedWriter):
-    """The part of the Writer for derived rows."""
+    """The part of PostgreSQL's Writer for derived rows."""
 
     def _number(self, hub: int, memory_id: str) -> int | None:
         number: int | None = self._session.value(
@@ -148,7 +148,7 @@ _INSERT_RECORD = (
 
 
 class PostgresWriter(IndexWriter, SqlWriter):
-    """The Writer of the contract."""
+    """The Writer of the contract on PostgreSQL."""
 
     def finish(self) -> None:
         """Writes what is left before the transaction ends."""

@@ -417,8 +417,8 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 def problems(
     connection: apsw.Connection, path: str = "", *, compare_indexes: bool = True
 ) -> list[Problem]:
-    """Lists every problem; those of derived state are marked, because it can be rebuilt. Unreadable
-    parts are problems too: damage never raises an error here.
+    """Lists every problem of a SQLite file; those of derived state are marked, because it can be
+    rebuilt. Unreadable parts are problems too: damage never raises an error here.
 
     With a path, the write-ahead log beside it is checked too. Word indexes are compared with their
     text by default, which takes the longest.

@@ -44,7 +44,8 @@ _MARKS = (
 
 
 def prepare_file(path: str) -> None:
-    """Creates the file, readable by its owner only, before SQLite would create it with the umask.
+    """Creates the SQLite file, readable by its owner only, before SQLite would create it with the
+    umask.
 
     An existing file is not opened: closing it would release the locks that every other connection
     of this process holds on it.
@@ -192,8 +193,8 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
 
 
 def busy_handler(wait_s: float) -> Callable[[int], bool]:
-    """A busy handler that waits a little longer each time, with jitter, so that two waiters get out
-    of step."""
+    """A busy handler of SQLite that waits a little longer each time, with jitter, so that two
+    waiters get out of step."""
     started = 0.0
 
     def wait(prior: int) -> bool:

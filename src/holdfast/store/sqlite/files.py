@@ -98,8 +98,8 @@ def copy_in(
     *,
     first: Callable[[], None] | None = None,
 ) -> None:
-    """Replaces the content of the store at `path` by the backup, in one transaction. `first` is
-    called while others can no longer write, but the old content can still be read."""
+    """Replaces the content of the SQLite file at `path` by the backup, in one transaction. `first`
+    is called while others can no longer write, but the old content can still be read."""
     if not os.path.isfile(backup):
         raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
     verify(backup)
@@ -116,7 +116,7 @@ def copy_in(
 
 
 class Aside:
-    """A copy of the store beside it, made before its content is replaced; `kept` is its name.
+    """A copy of the SQLite file beside it, made before its content is replaced; `kept` is its name.
 
     A store that is too damaged to be read is moved aside instead. The name is empty if there is no
     store.

@@ -33,8 +33,8 @@ class Added:
 
 
 class IndexWriter(SessionPart):
-    """The part of the Writer for derived state. Totals are counted in memory, and written at the
-    end of the transaction or before they are read."""
+    """The part of SQLite's Writer for derived state. Totals are counted in memory, and written at
+    the end of the transaction or before they are read."""
 
     def __init__(
         self, connection: apsw.Connection, viewer: Viewer | None, postings: PostingCache

@@ -28,7 +28,7 @@ _PK, _CHECKED = 9, slice(10, 16)
 
 
 class MemoriesReader(SessionPart):
-    """The part of the Reader that is about hubs and memories."""
+    """The part of SQLite's Reader that is about hubs and memories."""
 
     # Hubs
 
@@ -284,7 +284,7 @@ class MemoriesReader(SessionPart):
 
 
 class HistoryReader(SessionPart):
-    """The part of the Reader for history that the SQL stores do not share."""
+    """The part of SQLite's Reader for history that the SQL stores do not share."""
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(

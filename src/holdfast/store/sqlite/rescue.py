@@ -70,7 +70,7 @@ MEMORY_ROW = (*MEMORY_FIELDS, "checksum", "counters_check")
 
 
 class RowRepair:
-    """Verifies and repairs rows of a damaged store before they are copied into a new one."""
+    """Verifies and repairs rows of a damaged SQLite file before they are copied into a new one."""
 
     def __init__(self, damaged: apsw.Connection, fresh: apsw.Connection) -> None:
         self._damaged = damaged
@@ -349,7 +349,7 @@ class Report(NamedTuple):
 
 
 def bring_over(damaged: apsw.Connection, fresh: apsw.Connection) -> Report:
-    """Fills the tables of a new store from a damaged one."""
+    """Fills the tables of a new SQLite file from a damaged one."""
     return _Rescue(damaged, fresh).run()
 
 

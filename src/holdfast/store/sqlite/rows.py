@@ -149,7 +149,7 @@ class HubState(NamedTuple):
 
 
 class KnownTerms:
-    """The cached terms of a hub in one state: the number of passages by term, and the terms by
+    """SQLite's cached terms of a hub in one state: the number of passages by term, and the terms by
     prefix and limit.
 
     States of a hub that grew from one another share one cache. Each entry has the number of
@@ -290,7 +290,7 @@ class Kept(NamedTuple):
 
 
 class MemoryCache:
-    """The most recently read memories of all hubs of a store. Thread-safe."""
+    """The most recently read memories of all hubs of a SQLite store. Thread-safe."""
 
     def __init__(self) -> None:
         # Keyed by id only: if a copied hub has the same ids, the last one read is cached. Apart
@@ -332,7 +332,7 @@ def is_kept(memory: Memory) -> bool:
 
 
 class HubRows:
-    """The cached rows of one hub in one state of the database, as one viewer sees it."""
+    """The cached rows of one hub in one state of the SQLite file, as one viewer sees it."""
 
     def __init__(self) -> None:
         # The `data_version` and the state of the hub.
@@ -392,7 +392,7 @@ _VIEWS_MAX = 32
 
 
 class Snapshot:
-    """The cached rows of one connection in one state of the database."""
+    """The cached rows of one SQLite connection in one state of the database."""
 
     def __init__(self) -> None:
         self.version = -1
@@ -476,7 +476,7 @@ class PostingCache:
 
 
 class Caches:
-    """The caches of one open store."""
+    """The caches of one open SQLite store."""
 
     def __init__(self) -> None:
         self.postings = PostingCache()

@@ -31,8 +31,9 @@ from holdfast.store.sql import TABLES
 
 
 class Table(NamedTuple):
-    """A table with checksums. `key` identifies its rows: the row number, or the columns of the
-    primary key. `fields` are the columns that the checksum covers, as expressions."""
+    """A table of a damaged SQLite file with checksums. `key` identifies its rows: the row number,
+    or the columns of the primary key. `fields` are the columns that the checksum covers, as
+    expressions."""
 
     name: str
     key: tuple[str, ...]

@@ -287,7 +287,8 @@ def harden(connection: apsw.Connection) -> None:
 
 
 def refuse_foreign(connection: apsw.Connection, path: str) -> None:
-    """Raises StoreDamaged if the file has objects that are not Holdfast's, or changed ones."""
+    """Raises StoreDamaged if the SQLite file has objects that are not Holdfast's, or changed
+    ones."""
     ours = _our_objects(connection)
     found = objects(connection)
     foreign = [one for one in found if not _is_ours(one, ours)]

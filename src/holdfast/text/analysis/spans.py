@@ -50,8 +50,8 @@ def merged(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
-    """The rest of a text, with its words unchanged and never joined. If no letter and no digit is
-    left, the result is empty."""
+    """The rest of a text without some spans, with its words unchanged and never joined. If no
+    letter and no digit is left, the result is empty."""
     if not spans:
         return text
     cut = merged(text, spans)

@@ -62,7 +62,7 @@ _SPEAKERS = lazy(r"(?i)\b(?:i|me|my|you|your)\b")
 
 
 class Answer(NamedTuple):
-    """What an answer states, and its category."""
+    """What a short answer states, and its category."""
 
     text: str
     category: str

@@ -63,7 +63,7 @@ class MarkdownLine(NamedTuple):
 
 
 def read_blocks(text: str, start: int = 0, end: int | None = None) -> list[MarkdownBlock]:
-    """The blocks of a text in order; together they are all of it."""
+    """The blocks of a Markdown text in order; together they are all of it."""
     stop = len(text) if end is None else end
     lines = [MarkdownLine(*m.span(), m.group()) for m in LINE.finditer(text, start, stop)]
     blocks: list[MarkdownBlock] = []
@@ -192,7 +192,7 @@ class Section(NamedTuple):
 
 
 def chunk_markdown(text: str, *, tokens_max: int) -> list[Chunk]:
-    """The passages of a text with its heading chains."""
+    """The passages of a Markdown text with its heading chains."""
     chunks: list[Chunk] = []
     for section in _merge_small(text, read_sections(text), tokens_max):
         for start, end in split_blocks(text, section.blocks, tokens_max=tokens_max):
@@ -203,7 +203,7 @@ def chunk_markdown(text: str, *, tokens_max: int) -> list[Chunk]:
 
 
 def read_sections(text: str) -> list[Section]:
-    """One section per heading, plus the text before the first one."""
+    """One section per heading of a Markdown text, plus the text before the first one."""
     sections: list[Section] = []
     open_headings: list[tuple[int, str]] = []
     for block in read_blocks(text):

@@ -89,7 +89,7 @@ def classify(
 
 
 class Hinted(NamedTuple):
-    """The properties that a hint suggests for a text."""
+    """The category and kind that a caller's hint suggests for a text."""
 
     category: str
     kind: str

@@ -46,8 +46,8 @@ _PARTED_DAYS_LEAST = 28
 def read_relative(
     reader: ExpressionReader, expressions: Sequence[DateExpression]
 ) -> list[DateExpression]:
-    """The expressions, each with the words before it that move its window; what these words seem
-    to mean alone ('last two weeks', 'Sunday') is dropped."""
+    """The date expressions, each with the words before it that move its window; what these words
+    seem to mean alone ('last two weeks', 'Sunday') is dropped."""
     found: list[DateExpression] = []
     for expression in expressions:
         lead = max(0, expression.start - _LEAD_CHARS)

@@ -168,7 +168,7 @@ def month_length(year: int, month: int) -> int:
 
 
 class ExpressionReader:
-    """One text, one clock and one zone."""
+    """Reads the date expressions of one text, with one clock and one zone."""
 
     def __init__(self, text: str, now: datetime, zone: tzinfo) -> None:
         self.text = text

@@ -24,7 +24,7 @@ class Window(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A way of naming a time."""
+    """A way of naming a time in another language."""
 
     kind: str
     example: str
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The rows of the table."""
+    """The rows of the table of times in other languages."""
     return tuple(Row(*cells) for cells in read_table("dates/other_languages.txt"))
 
 
@@ -41,7 +41,7 @@ _LETTERS = lazy(r"[^\W\d_]+")
 
 
 def may_name_a_time(text: str) -> bool:
-    """Whether one of the words is in a text that every row needs."""
+    """Whether a text has one of the words that every row of another language needs."""
     return not _words_needed().isdisjoint(_LETTERS.findall(text.lower()))
 
 
@@ -56,7 +56,7 @@ def _words_needed() -> frozenset[str]:
 
 
 def time_in(text: str, *, at: datetime) -> Window | None:
-    """The time that a statement names, as meant when it was said."""
+    """The time that a statement in another language names, as meant when it was said."""
     if not may_name_a_time(text):
         return None
     folded = text.lower()

@@ -62,7 +62,7 @@ class Bare(NamedTuple):
 
 
 def bare(text: str) -> Bare:
-    """The bare form of a text, with places."""
+    """The bare form of a text for comparing how alike two are, with places."""
     pieces: list[str] = []
     places: list[int] = []
     starts: list[int] = []

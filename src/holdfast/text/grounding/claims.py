@@ -227,8 +227,8 @@ def _is_within(phrase: str, words: Sequence[str]) -> bool:
 
 
 def names_agree(part: ClaimPart, run: Sequence[Clause]) -> bool:
-    """Whether the names have the order in which they were said, and none comes from a clause that
-    also mentions somebody else."""
+    """Whether the names of a claim have the order in which they were said, and none comes from a
+    clause that also mentions somebody else."""
     names = {fold(name) for one in run for name in CAPITAL.findall(one.text)}
     said = [word for one in run for word in words_of(one.text)]
     places = [said.index(word) for word in part.words if word in names and word in said]

@@ -60,7 +60,7 @@ NEGATORS = _WORDS["negators"]
 
 
 def content_words(words: Sequence[str]) -> list[str]:
-    """The words that carry meaning: all of them must have been said."""
+    """The words of a claim that carry meaning: all of them must have been said."""
     return [
         word
         for word in words
@@ -90,7 +90,7 @@ def _is_there(word: str, there: frozenset[str]) -> bool:
 
 
 def missing_kind(missing: Sequence[str], claim: str) -> str:
-    """The kind of what is missing: a number, a name, or other words."""
+    """The kind of what was not said of a claim: a number, a name, or other words."""
     capitals = {fold(word) for word in re.findall(r"(?<!^)\b[^\W\d_a-z][\w'-]*", claim)}
     if any(re.search(r"\d", word) for word in missing):
         return "number"

@@ -115,7 +115,8 @@ _INNER_CHANGE = lazy(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]")
 
 
 class Strength(Enum):
-    """A score for how much a value differs from ordinary text, without its context."""
+    """A score for how much a value looks like a secret and not like ordinary text, without its
+    context."""
 
     NONE = 0  # An example, a reference, a version, a type: never a password.
     WORD = 1  # An ordinary word.
@@ -171,8 +172,8 @@ _STATE_ENDING = lazy(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNO
 
 
 def is_state(value: str, *, by_ending: bool = True) -> bool:
-    """Whether it says how something is, as 'wrong' and 'case-sensitive' do, and is no value; also
-    by an ending such as -ed, unless the text is known to answer a question."""
+    """Whether a value says how something is, as 'wrong' and 'case-sensitive' do, and is no secret;
+    also by an ending such as -ed, unless the text is known to answer a question."""
     last = re.split(r"[-_]", value.rstrip("!?."))[-1]
     if by_ending and _STATE_ENDING.fullmatch(last):
         return True

@@ -19,7 +19,7 @@ _IBAN_CHARS = range(15, 35)
 
 
 def find_payment_numbers(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of each number with correct check digits."""
+    """Kind, start and end of each card number or IBAN with correct check digits."""
     for pattern in (_CARD, _AMEX):
         for match in pattern.finditer(text):
             digits = re.sub(r"\D", "", match[0])
@@ -94,7 +94,7 @@ def _places() -> dict[str, int]:
 
 
 def find_seed_phrases(low: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each phrase in a text of small letters."""
+    """Start and end of each seed phrase of a wallet in a text of small letters."""
     for run in _runs(low):
         yield from _phrases(low, run)
 

@@ -38,7 +38,8 @@ _KEY_LINE = lazy(r"(?:^|[\n{,])[ \t]*(?:[-*+] )?[\"'`*]{0,2}[\w.-]{0,40}$")
 
 
 def find_named(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator[Span]:
-    """Kind, start and end of what names give away; `low` is the text in small letters, as long."""
+    """Kind, start and end of the secrets that names give away; `low` is the text in small letters,
+    as long."""
     for place in find_nouns(low, cues):
         found = _assigned(text, place)
         if found is None:

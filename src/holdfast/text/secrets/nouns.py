@@ -44,7 +44,7 @@ class Noun(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A noun at a place of a text."""
+    """A noun for a secret at a place of a text."""
 
     noun: Noun
     at: int

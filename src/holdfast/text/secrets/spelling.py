@@ -28,7 +28,8 @@ _WIDE = lazy(
 
 
 class Plain(NamedTuple):
-    """A text without escapes, and where its places are in the text with them."""
+    """A text without escapes, in which secrets are looked for, and where its places are in the text
+    with them."""
 
     text: str
     places: tuple[int, ...]

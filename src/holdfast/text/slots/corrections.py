@@ -218,14 +218,14 @@ def says_more(said: str) -> bool:
 
 
 def names(about: str, earlier: str) -> bool:
-    """Whether an earlier text has all words with which it is named."""
+    """Whether an earlier text has all words with which a correction names it."""
     wanted = {term for term in terms(about) if not is_stop(term)} - _POINTS
     return bool(wanted) and wanted <= set(terms(earlier))
 
 
 def shares_a_thing(one: str, other: str, *, is_english: bool = True) -> bool:
-    """Whether two texts have a word in common that is neither a time nor a verb of change, nor a
-    function word."""
+    """Whether a correction and an earlier text have a word in common that is neither a time nor a
+    verb of change, nor a function word."""
     from holdfast.text.slots.frames import without_times
     from holdfast.text.slots.values_in import function_terms
 

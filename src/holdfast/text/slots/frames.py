@@ -180,8 +180,8 @@ _OF_SET_MAX = 3
 
 
 def nearly_all(stems: Iterable[str], lacking_max: int) -> TermSets:
-    """Sets of index terms, one of which a text has that lacks at most so many of these; none where
-    they are too few for that."""
+    """Sets of index terms for a search for older statements, one of which a text has that lacks at
+    most so many of these; none where they are too few for that."""
     longest = sorted(plain(stems), key=lambda stem: (-len(stem), stem))
     parts = lacking_max + 1
     if len(longest) < parts:
@@ -492,8 +492,8 @@ def may_be_close(now: Statement) -> bool:
 
 
 def is_close(now: Statement, then: Statement) -> bool:
-    """Whether a person would look at both to see whether the newer one is meant to replace the
-    older one. It is never the reason to replace anything."""
+    """Whether a person would look at both statements to see whether the newer one is meant to
+    replace the older one. It is never the reason to replace anything."""
     if then.supposed or not may_be_close(now):
         return False
     # First, as most share too little.

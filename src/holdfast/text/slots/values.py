@@ -40,7 +40,7 @@ _WHEN_ENDS = _WORDS["when ends"]
 
 
 def without_when(text: str) -> str:
-    """A text without the time at its end."""
+    """A statement without the time at its end."""
     last = text.rsplit(" ", 1)[-1].lower().strip(".,;!")
     if last not in _WHEN_ENDS and not last[:1].isdigit():
         return text.strip(" ,;")
