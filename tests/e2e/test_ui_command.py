@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.edges.cli.serve import serves_home
+from holdfast.edges.web.ui_access import UiAccess
 
 pytestmark = pytest.mark.slow
 _PATIENCE_S = 60
@@ -68,6 +70,49 @@ def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
                 again.stdout.strip(), timeout=_PATIENCE_S
             ) as page:
                 assert b"<title>Find" in page.read()
+        finally:
+            running.terminate()
+            running.wait(_PATIENCE_S)
+
+
+def test_a_server_of_another_memory_is_not_opened(tmp_path: Path) -> None:
+    def environment(name: str) -> dict[str, str]:
+        return {
+            **_ENVIRON,
+            "HOME": str(tmp_path),
+            "HOLDFAST_HOME": str(tmp_path / name),
+            "HOLDFAST_EMBED_MODEL": "none",
+        }
+
+    pipe = subprocess.PIPE
+    words = command("--port", "0")
+    with subprocess.Popen(words, stdout=pipe, text=True, env=environment("a")) as running:
+        try:
+            assert running.stdout is not None
+            port = int(running.stdout.readline().split(":")[2].split("/")[0])
+            url = f"http://127.0.0.1:{port}"
+            with holdfast.open(tmp_path / "b"):
+                pass
+            assert serves_home(str(tmp_path / "a"), url)
+            assert not serves_home(str(tmp_path / "b"), url)
+            UiAccess.begin(str(tmp_path / "b"))
+            assert not serves_home(str(tmp_path / "b"), url)
+            program = (
+                "import sys; from holdfast.edges.cli import main; from holdfast.edges.http import"
+                f" app; app.PORT = {port}; sys.exit(main(['ui', '--no-browser']))"
+            )
+            other = [sys.executable, "-c", program]
+            with subprocess.Popen(
+                other, stdout=pipe, stderr=pipe, text=True, env=environment("b")
+            ) as second:
+                assert second.stdout is not None
+                address = second.stdout.readline()
+                second.terminate()
+                assert second.stderr is not None
+                told = second.stderr.read()
+            assert re.match(r"http://127\.0\.0\.1:\d+/\S*\?ticket=", address), address
+            assert f":{port}/" not in address
+            assert f"Port {port} has a server of another memory" in told
         finally:
             running.terminate()
             running.wait(_PATIENCE_S)

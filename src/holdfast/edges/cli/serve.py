@@ -182,10 +182,11 @@ def _serve(call: Call, args: Namespace) -> None:
 def _ui(call: Call, args: Namespace) -> None:
     """Open this memory in a browser: search, edit, undo.
 
-    If a Holdfast server listens on the port, its page is opened. Otherwise one is started
-    for this memory, on this machine only, until Ctrl-C ends it. The address that is opened
-    admits one browser, once, and it stays signed in; other accounts of this machine are
-    refused. Run it again for another browser."""
+    If a server of this memory listens on the port, its page is opened. Otherwise one is
+    started, on this machine only, until Ctrl-C ends it; on another port if a server of
+    another memory has this one. The address that is opened admits one browser, once, and
+    it stays signed in; other accounts of this machine are refused. Run it again for
+    another browser."""
     from holdfast.api import memory as library
     from holdfast.edges.http import app
     from holdfast.edges.web.ui_access import UiAccess, address_with_ticket
@@ -205,16 +206,21 @@ def _ui(call: Call, args: Namespace) -> None:
     running = app.url_of("127.0.0.1", port)
     with library.open(args.home) as memory:
         page = _page_of_folder(memory, args.hub)
-        if port and _is_holdfast(running):
+        access = UiAccess.begin(call.home)
+        if port and serves_home(call.home, running):
             show(running, page)
             return
+        if args.port is None and _is_holdfast(running):
+            call.out.note(
+                f"Port {port} has a server of another memory; this one takes a free port."
+            )
+            port = 0
         print_store_notes(memory, "ui", quiet=args.quiet)
 
         def show_own(url: str) -> None:
             show(url, page)
             call.out.note("Ctrl-C ends it.")
 
-        access = UiAccess.begin(call.home)
         app.serve(
             memory,
             port=port,
@@ -235,19 +241,41 @@ def _page_of_folder(memory: Holdfast, named: str | None) -> str:
     return "/" if chosen.hub is None else f"/h/{quote(chosen.name, safe='')}"
 
 
+def serves_home(home: str, url: str) -> bool:
+    """Whether a Holdfast server of this home answers at this address."""
+    import hmac
+    import secrets
+
+    from holdfast.edges.web.ui_access import proof_of_home
+
+    asked = secrets.token_urlsafe(16)
+    shown = _answered(f"{url}/healthz?of={asked}").get("data")
+    proof = shown.get("home") if isinstance(shown, dict) else None
+    right = proof_of_home(home, asked)
+    if not right or not isinstance(proof, str):
+        return False
+    return hmac.compare_digest(proof.encode(), right.encode())
+
+
 def _is_holdfast(url: str) -> bool:
-    """Whether a Holdfast server answers at this address."""
+    """Whether any Holdfast server answers at this address."""
+    about = _answered(f"{url}/openapi.json").get("info")
+    return isinstance(about, dict) and about.get("title") == "Holdfast"
+
+
+def _answered(url: str) -> dict[str, Any]:
+    """The JSON object at an address of this machine; empty if there is none."""
     import json
     import urllib.request
 
     # Ignores the environment's proxies, as the address is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"{url}/openapi.json", timeout=_ANSWER_S) as answer:
-            described = json.loads(answer.read(_DESCRIPTION_BYTES_MAX))
+        with opener.open(url, timeout=_ANSWER_S) as answer:
+            found = json.loads(answer.read(_DESCRIPTION_BYTES_MAX))
     except (OSError, ValueError):
-        return False
-    return isinstance(described, dict) and described.get("info", {}).get("title") == "Holdfast"
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 @COMMANDS.add(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger("holdfast.http")
+
+# A client proves nothing with a longer text.
+_ASKED_CHARS_MAX = 100
 
 router = APIRouter(tags=["server"])
 
@@ -118,9 +121,16 @@ class RequestLog:
 
 
 @router.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
-async def health() -> dict[str, Any]:
-    """The process is running."""
-    return {"data": {"status": "up"}}
+async def health(request: Request, of: str | None = None) -> dict[str, Any]:
+    """The process is running. `of` asks for a proof of the home that it serves, by which `holdfast
+    ui` tells it from a server of another memory."""
+    if of is None:
+        return {"data": {"status": "up"}}
+    from holdfast.edges.web.ui_access import proof_of_home
+
+    home = request.app.state.memory.home
+    proof = await anyio.to_thread.run_sync(proof_of_home, home, of[:_ASKED_CHARS_MAX])
+    return {"data": {"status": "up", "home": proof}}
 
 
 @router.api_route("/readyz", methods=["GET", "HEAD"], include_in_schema=False)

@@ -107,6 +107,13 @@ def address_with_ticket(home: str, url: str) -> str:
     return f"{url}?{urlencode({_TICKET: f'{made}.{signature}'})}"
 
 
+def proof_of_home(home: str, asked: str) -> str:
+    """What a server answers to show that it serves this home, to a program of the same person, who
+    alone can read the secret. Empty if the home has no secret."""
+    tickets = _read(home).get("tickets")
+    return _signature(tickets, 0, f"home {asked}") if tickets else ""
+
+
 def _read(home: str) -> dict[str, str]:
     try:
         with open(os.path.join(home, _FILE), encoding="utf-8") as file:
