@@ -1496,7 +1496,7 @@ export class Holdfast {
     /** Returns everything that happened to a memory, oldest first. */
     history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
     /** Lists memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
-    list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
+    list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: Record<string, unknown> | string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
     /** Sets fields. With `If-Match`, only if the memory is still at that version (else 412). */
     patch(memoryId: string | number, body: MemoriesChanges, options?: CallOptions): Promise<MemoryOut>;
     /** Pins a memory: it does not age, and ranks a little higher. */

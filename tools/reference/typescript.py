@@ -44,6 +44,18 @@ class Operation(NamedTuple):
         return re.findall(r"{(\w+)}", self.path)
 
 
+# What an address holds as text and the client takes as an object too, which it sends as JSON.
+_AS_JSON: dict[str, dict[str, Any]] = {
+    "where": {
+        "anyOf": [
+            {"type": "object", "additionalProperties": True},
+            {"type": "string"},
+            {"type": "null"},
+        ]
+    }
+}
+
+
 def operations_js() -> str:
     rows = {}
     for one in operations():
@@ -108,7 +120,7 @@ def _operation(
         sends, argument = (
             "query",
             _object(
-                {one["name"]: one["schema"] for one in query},
+                {one["name"]: _AS_JSON.get(one["name"], one["schema"]) for one in query},
                 [one["name"] for one in query if one.get("required")],
             ),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from holdfast.errors import InvalidInput
@@ -101,6 +103,12 @@ def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     assert run("member", "list", "--org", "Acme").rows[0][:2] == ["ada", "owner"]
     assert run("team", "list").rows[0][:2] == ["Tools", "Acme"]
     assert run("org", "list").rows[0][0] == "Acme"
+
+
+def test_a_screen_is_told_whose_key_was_revoked(run: Run, screen: Run) -> None:
+    run("key", "create", "laptop", "--actor", "bob")
+    said = screen("key", "revoke", "laptop").out
+    assert re.search(r"The key laptop of bob \(key_\w+\) opens nothing from now on\.", said)
 
 
 def test_a_screen_is_told_in_sentences_with_names(run: Run, screen: Run) -> None:

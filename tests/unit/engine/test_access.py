@@ -127,8 +127,9 @@ def test_the_last_owner_stays(core: Core, hub: HubMemory) -> None:
     org = teams.create_org(core, "Acme")
     with pytest.raises(Conflict, match="last owner"):
         members.set_member(core, "org", org.id, core.actor, "viewer")
-    with pytest.raises(Conflict, match="stays its owner"):
+    with pytest.raises(Conflict, match="stays its owner") as refused:
         members.remove_member(core, "hub", hub.id, core.actor)
+    assert "revoke their keys" in refused.value.hint
     members.set_member(core, "org", org.id, "bob", "owner")
     members.remove_member(core, "org", org.id, core.actor)
     assert [one.actor for one in members.members(core, "org", org.id)] == ["bob"]

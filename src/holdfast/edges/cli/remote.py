@@ -172,10 +172,9 @@ def _key_list(call: Call, args: Namespace) -> None:
 )
 def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
     """Revoke a key, permanently."""
-    if call.out.json:
-        call.out.value(_plain_key(call, key), result="revoked")
-    else:
-        call.out.row("revoked", key.id, key.name)
+    data = _plain_key(call, key) if call.out.json else None
+    said = f"The key {key.name} of {key.actor} ({key.id}) opens nothing from now on."
+    call.out.done("revoked", data, said, key.id, key.name)
 
 
 def _names(call: Call, key: Key) -> list[str]:

@@ -132,7 +132,11 @@ def refuse_ownerless(writer: Writer, scope: ScopeKind, scope_id: str, actor: Per
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None:
         if hub.owner == actor:
-            raise Conflict(f"{actor!r} made this hub and stays its owner.")
+            raise Conflict(
+                f"{actor!r} made this hub and stays its owner.",
+                hint="To end their access, revoke their keys; others can be owners beside them.",
+                command="To end their access: `holdfast key list`, then `holdfast key revoke ID`.",
+            )
         return
     owners = [one.actor for one in members_of(writer, scope, scope_id) if one.role == "owner"]
     if owners == [actor]:
