@@ -317,8 +317,19 @@ def _beginning_with(
     if among is None or len(among) == _VOCABULARY_MAX:
         return reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX)
     terms = list(among)
-    begin, end = bisect_left(terms, prefix), bisect_left(terms, f"{prefix}\U0010ffff")
+    begin, end = _place_of_prefix(terms, prefix)
     return {term: among[term] for term in terms[begin:end]}
+
+
+def _place_of_prefix(terms: Sequence[str], prefix: str) -> tuple[int, int]:
+    """Returns where, in sorted terms, those with a prefix begin and end."""
+    return bisect_left(terms, prefix), bisect_left(terms, f"{prefix}\U0010ffff")
+
+
+def _with_part(terms: Sequence[str], middle: str, end: str) -> list[str]:
+    if middle:
+        return [one for one in terms if one.endswith(end) or middle in one]
+    return [one for one in terms if one.endswith(end)]
 
 
 def _forms(
@@ -441,17 +452,20 @@ def _mistyped(reader: Reader, hub_id: str, term: str, alike: Mapping[str, int]) 
 
 def _nearest(term: str, known: Mapping[str, int], edits_max: int) -> _SimilarTerms:
     """Returns the terms of `known` with the smallest edit distance, at most `edits_max`. `known`
-    maps terms to their document frequency."""
+    maps terms, in order, to their document frequency."""
     best, found = edits_max + 1, _SimilarTerms()
     front, middle, end = _unchanged_parts(term, edits_max)
-    shortest, longest = len(term) - edits_max, len(term) + edits_max
     letters = set(term)
-    for other in [
-        other
-        for other in known
-        if shortest <= len(other) <= longest
-        and (other.startswith(front) or other.endswith(end) or (middle and middle in other))
-    ]:
+    terms = list(known)
+    begin, after = _place_of_prefix(terms, front)
+    likely = [
+        *_with_part(terms[:begin], middle, end),
+        *terms[begin:after],
+        *_with_part(terms[after:], middle, end),
+    ]
+    for other in likely:
+        if abs(len(other) - len(term)) > edits_max:
+            continue
         # One edit adds at most one letter and removes at most one. This cheap check skips most of
         # the comparisons.
         if len(letters.difference(other)) > edits_max or len(set(other) - letters) > edits_max:

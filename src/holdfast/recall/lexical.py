@@ -8,7 +8,7 @@ hub's word frequencies affect the ranking of another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from holdfast.domain.query import Filter
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # A passage and its BM25 score.
 WordHit = tuple[Candidate, float]
+# Takes half the time of the attribute.
+_BY_PASSAGE = itemgetter(Candidate._fields.index("passage_id"))
 
 
 def terms_asked(query: TermQuery) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ def gather(
     terms = tuple(dict.fromkeys([*terms, *_worth_asking(list(others), lexicon)]))
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
-    found.sort(key=attrgetter("passage_id"))
+    found.sort(key=_BY_PASSAGE)
     scores = bm25(found, asked, lexicon, prefixes, alternatives)
     # Ties are ordered by passage id.
     best_first = sorted(range(len(found)), key=scores.__getitem__, reverse=True)
@@ -105,10 +107,8 @@ def bm25(
         damping = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         score = 0.0
         for word, twice, weight, others in weights:
-            count = text.count(word)
-            if count:
-                if twice in text:
-                    count = _count(text, word)
+            if word in text:
+                count = _count(text, word) if twice in text else text.count(word)
                 score += weight * count * (BM25_K1 + 1) / (count + damping)
             elif others:
                 score += _alternative_score(others, candidate, text, damping, lexicon)

@@ -335,7 +335,9 @@ def _recent(memory: Memory, now: datetime) -> float:
 
 def _decay(memory: Memory, now: datetime, half_life: float) -> float:
     used, changed = memory.accessed_at or memory.created_at, memory.updated_at
-    days = (now - (changed if changed > used else used)).total_seconds() / 86_400
+    # Of most memories, which were never used nor changed, both are one object.
+    last = changed if changed is used or changed > used else used
+    days = (now - last).total_seconds() / 86_400
     return weights.DECAY_WEIGHT * (1 - 2 ** (-days / half_life)) if days > 0 else 0.0
 
 
