@@ -117,7 +117,7 @@ def _shown_version(memory: Memory) -> int:
 # The question is at the beginning or the end; the middle was pasted.
 _QUERY_CHARS = 2_000
 # The most hits for a prompt.
-_HITS_MAX = 8
+_HITS_MAX = 12
 _START_ROOM_MIN = 200
 _STANDING = "kept in mind always, or said lately"
 

@@ -119,6 +119,29 @@ def estimate(
     return Estimate(max(least, _weighted(factors, values)), cosine)
 
 
+def estimate_foreign(
+    ordered: Sequence[Evidence], covered: Coverage, model: str, *, unspaced: bool
+) -> Estimate:
+    """Returns how likely the hub holds an answer to a question that is not in English. `unspaced`
+    is set if its script has no spaces between words."""
+    cosine = _best_cosine(ordered)
+    by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
+    least = _logit_by_words(by_words, covered) if by_words else -math.inf
+    if not cosine:
+        return Estimate(least, cosine)
+    nearest = sorted(map(_nearness, ordered), reverse=True)
+    values = (
+        _deviations(nearest[: weights.CONFIDENCE_FOREIGN_COMPARED])
+        if len(nearest) >= weights.CONFIDENCE_SPREAD_FROM
+        else weights.CONFIDENCE_UNKNOWN,
+        _best_coverage(ordered, covered),
+        covered(ordered[0]),
+        float(unspaced),
+    )
+    factors = weights.CONFIDENCE_FOREIGN.get(model) or weights.CONFIDENCE_FOREIGN[""]
+    return Estimate(max(least, _weighted(factors, values)), cosine)
+
+
 def has_spread(memories: int) -> bool:
     """Whether there are too few memories for background statistics, but enough to compare the best
     one with the others."""
@@ -132,10 +155,10 @@ def _logit_by_words(items: Sequence[Evidence], covered: Coverage) -> float:
     return share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL)
 
 
-def least_among(memories: int) -> float:
+def least_among(memories: int, limit: float = weights.CUT_CONFIDENCE) -> float:
     """Returns the least confidence at which an answer is shown, for this number of candidates."""
     share = min(1.0, memories / weights.CONFIDENCE_FEW)
-    return float(weights.CUT_CONFIDENCE * share**weights.CONFIDENCE_FEW_POWER)
+    return float(limit * share**weights.CONFIDENCE_FEW_POWER)
 
 
 def rate(shown: Sequence[Evidence], covered: Coverage, answer: Estimate) -> None:
@@ -181,7 +204,12 @@ def _deviations_above_background(cosine: float, background: Background | None) -
 def _deviations_above_others(ordered: Sequence[Evidence]) -> float:
     """Returns how many standard deviations the nearest of a few memories is above the mean of the
     others."""
-    nearest, *others = sorted(map(_nearness, ordered), reverse=True)
+    return _deviations(sorted(map(_nearness, ordered), reverse=True))
+
+
+def _deviations(cosines: Sequence[float]) -> float:
+    """Returns how many standard deviations the first of these is above the mean of the others."""
+    nearest, *others = cosines
     mean = sum(others) / len(others)
     spread = math.sqrt(sum((one - mean) ** 2 for one in others) / len(others))
     deviations = (nearest - mean) / max(spread, weights.CONFIDENCE_SPREAD_LEAST)

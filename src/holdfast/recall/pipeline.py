@@ -17,7 +17,14 @@ from holdfast.domain.memory import CONVERSATION, TURN, Memory, is_archive
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions, respelled
-from holdfast.recall.confidence import Estimate, estimate, has_spread, least_among, rate
+from holdfast.recall.confidence import (
+    Estimate,
+    estimate,
+    estimate_foreign,
+    has_spread,
+    least_among,
+    rate,
+)
 from holdfast.recall.evidence import (
     Admits,
     Evidence,
@@ -40,6 +47,7 @@ from holdfast.recall.rank import cut, merge_turns
 from holdfast.recall.vector import VectorCache, best_window
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice, misspelled_speakers
 from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.analysis.terms import is_unspaced
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -270,11 +278,16 @@ def _estimated(
 ) -> tuple[Estimate, float]:
     """Returns the estimated confidence that the hub holds an answer, and the least confidence at
     which answers are shown."""
-    # The confidence weights were trained on English text.
-    model = question.model if question and not understood.foreign else ""
+    if question and understood.foreign:
+        unspaced = any(map(is_unspaced, understood.text))
+        found = estimate_foreign(ordered, covered, question.model, unspaced=unspaced)
+        if asked.analysis.is_prompt:
+            return found, weights.CUT_CONFIDENCE_UNSURE
+        return found, least_among(len(ordered), weights.CUT_CONFIDENCE_FOREIGN)
+    model = question.model if question else ""
     # Background statistics do not apply behind a narrow filter, where all candidates differ from
-    # the rest of the hub, nor between two languages.
-    narrow = understood.foreign or _is_narrow(asked.wanted)
+    # the rest of the hub.
+    narrow = _is_narrow(asked.wanted)
     compared = model in weights.CONFIDENCE or not narrow
     background = question.background(asked.reader, asked.hub_id) if question and compared else None
     # A prompt often introduces new names, and so does a request for advice ('… in Rome?').

@@ -148,6 +148,16 @@ CONFIDENCE = {"holdfast-embed-s/1": (-10.5, 10.12, 23.63, 3.32, 13.41, -13.66, -
 # For any other model: bias, standard deviations above the hub's background, best coverage, coverage
 # of the first hit, and absent names.
 CONFIDENCE_ANY_MODEL = (-1.67, 0.90, 5.36, 1.47, -1.0)
+# For a question that is not in English, by model, and for any other model (""): bias, standard
+# deviations of the best cosine above the next ones, best coverage, coverage of the first hit, and
+# whether its script has no spaces. Cosines of the bundled model say little in other languages, and
+# those of a multilingual one differ between languages, so neither the hub's background nor general
+# text is compared (bench/confidence_languages.py).
+CONFIDENCE_FOREIGN = {
+    "holdfast-embed-s/1": (-4.51, 0.33, 8.22, 8.09, 1.39),
+    "": (-5.97, 0.86, 6.33, 4.98, 0.34),
+}
+CONFIDENCE_FOREIGN_COMPARED = 30
 # With fewer windows there are no background statistics, and CONFIDENCE_UNKNOWN standard deviations
 # are assumed.
 CONFIDENCE_BACKGROUND_LEAST = 30
@@ -174,7 +184,10 @@ CONFIDENCE_FEW_POWER = 0.4
 # CUT_CONFIDENCE_UNSURE is the limit for such models among few memories, and for prompts with any
 # model. On prompts about growing notes (notes-b), 0.15 would lose 7 points of R@10. Lines that are
 # added to a prompt without being asked for have their own limit (engine/context/relevance.py).
+# CUT_CONFIDENCE_FOREIGN is that for other languages than English: low, because a fifth of the
+# questions that have an answer are below 0.2, and somebody who asks can judge the hits.
 CUT_CONFIDENCE_ANY_MODEL = 0.2
+CUT_CONFIDENCE_FOREIGN = 0.01
 CUT_CONFIDENCE_UNSURE = 0.04
 # How far an answer may be behind the best. Without the share of the session this is 0.28 of a
 # memory's own evidence. Values from 0.35 to 0.41 change R@10 by less than 0.1.

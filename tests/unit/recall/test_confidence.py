@@ -14,7 +14,7 @@ import pytest
 from holdfast.api.hub import HubMemory
 from holdfast.embed import Embedder
 from holdfast.embed.providers import find_embedder
-from holdfast.engine.context.relevance import ANSWERED_LEAST
+from holdfast.engine.context.relevance import ANSWERED_LEAST, for_prompt
 from holdfast.errors import InvalidInput
 from holdfast.evaluation import Collection, read_stores
 from holdfast.recall import confidence, weights
@@ -167,6 +167,38 @@ def test_a_question_in_another_language_is_not_measured_by_english(
         hub.remember_many([doc.text for doc in german.docs])
         answered = [bool(hub.recall(question.text)) for question in german.questions[:40]]
     assert sum(answered) >= 38
+
+
+def test_prompts_in_other_languages_get_nothing_that_does_not_answer(
+    tmp_path: pathlib.Path,
+) -> None:
+    embedder = find_embedder("auto")
+    if embedder is None:
+        pytest.skip("the bundled model is not installed")
+    # Nothing was chosen on this set.
+    stores = list(read_stores(str(SETS / "small-stores-languages-unseen.jsonl")))
+    english, *_ = read_stores(str(SETS / "small-stores-develop.jsonl"))
+    answered: list[bool] = []
+    ordinary: list[bool] = []
+    in_english: list[bool] = []
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        other = memory.create_hub("english")
+        other.remember_many([doc.text for doc in english.docs])
+        for store in stores:
+            hub = memory.create_hub(store.name)
+            hub.remember_many([doc.text for doc in store.docs])
+            memory.embed_missing()
+            for question in store.questions:
+                shown = bool(for_prompt(hub.recall(question.text, limit=12)))
+                if question.gold:
+                    answered.append(shown)
+                elif question.category == "prompt":
+                    ordinary.append(shown)
+                    in_english.append(bool(for_prompt(other.recall(question.text, limit=12))))
+    # All of them got lines once, whatever was asked.
+    assert sum(ordinary) <= 0.35 * len(ordinary)
+    assert sum(in_english) <= 0.2 * len(in_english)
+    assert sum(answered) >= 0.65 * len(answered)
 
 
 def test_a_hub_of_thirty_memories_says_when_it_does_not_know(tmp_path: pathlib.Path) -> None:

@@ -9,6 +9,7 @@ from holdfast.domain.query import Hit, Passage, Recalled
 from holdfast.engine.context.relevance import (
     ANSWERED_LEAST,
     NAMED_LEAST,
+    PROMPT_LEAST,
     for_prompt,
     for_question,
 )
@@ -50,7 +51,7 @@ def test_what_is_unlikely_is_not_put_before_an_agent(hub: HubMemory) -> None:
     hit = Hit(memory, passage, 1.0, (), {"vector": 0.6}, 0.9)
     sure = Recalled([hit], confidence=0.9)
     assert for_question(sure) == for_prompt(sure) == [hit]
-    unlikely = Recalled([hit], confidence=ANSWERED_LEAST - 0.01)
+    unlikely = Recalled([hit], confidence=min(ANSWERED_LEAST, PROMPT_LEAST) - 0.01)
     assert for_question(unlikely) == for_prompt(unlikely) == []
 
 

@@ -22,11 +22,11 @@ NAMED_LEAST = 0.15
 # answers may be unlike the question if the turns around it are like it.
 SCORE_BEHIND = 0.3
 LIKELY_SHARE = 0.05
-# A prompt is often not a question. Below this probability, recall is wrong more often than right
-# that there is an answer.
-PROMPT_LEAST = 0.4
+# A prompt is often not a question. With this limit, 3 to 6 % of the ordinary prompts of strangers
+# get a line (bench/sets/sentences, asked of three hubs of conversations).
+PROMPT_LEAST = 0.2
 # For a prompt, hits are shown that are at least this share as likely as the best.
-PROMPT_SHARE = 0.5
+PROMPT_SHARE = 0.15
 
 
 def for_question(found: Recalled) -> list[Hit]:
