@@ -269,29 +269,10 @@ def _score_passages(
     words, share = _scale_to_cosine(hits, weight, full)
     passages = [one for one, _ in hits]
     by_words = [one.passage_id for one in passages]
-    named = dict.fromkeys(by_words)
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
-    reach = weights.VECTOR_CANDIDATES
-    while question is not None:
-        cosines = question.cache.search(
-            asked.reader,
-            asked.hub_id,
-            question.model,
-            question.vector,
-            limit=reach,
-            also=list(named),
-            scan=question.scan,
-        )
-        unknown = [passage for passage in cosines if passage not in named]
-        if reach == weights.VECTOR_CANDIDATES and asked.past is None:
-            unknown = _worth_reading(unknown, cosines, by_words, words)
-        others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
-        if asked.analysis.phrases or asked.analysis.excluded:
-            others = [one for one in others if fits(one, asked.analysis)]
-        if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
-            break
-        reach *= 8
+    if question is not None:
+        cosines, others = _search_vectors(asked, question, by_words, words)
     if share < 1:
         # Without a vector, the words are all there is to judge by.
         words = [
@@ -306,6 +287,34 @@ def _score_passages(
         for cosine in (cosines.get(one.passage_id, 0.0),)
     ]
     return _Scored(passages, near, words + [0.0] * len(others))
+
+
+def _search_vectors(
+    asked: SearchRequest, question: QuestionVector, by_words: Sequence[int], scores: Sequence[float]
+) -> tuple[dict[int, float], list[Candidate]]:
+    """Returns the cosines of the nearest passages and of those found by words, and the passages
+    that only vectors found. If a filter leaves too few of them, more are read."""
+    named = dict.fromkeys(by_words)
+    reach = weights.VECTOR_CANDIDATES
+    while True:
+        cosines = question.cache.search(
+            asked.reader,
+            asked.hub_id,
+            question.model,
+            question.vector,
+            limit=reach,
+            also=list(named),
+            scan=question.scan,
+        )
+        unknown = [passage for passage in cosines if passage not in named]
+        if reach == weights.VECTOR_CANDIDATES and asked.past is None:
+            unknown = _worth_reading(unknown, cosines, by_words, scores)
+        others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
+        if asked.analysis.phrases or asked.analysis.excluded:
+            others = [one for one in others if fits(one, asked.analysis)]
+        if len(others) + len(by_words) >= asked.limit or len(cosines) < reach:
+            return cosines, others
+        reach *= 8
 
 
 def _worth_reading(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -91,6 +91,7 @@ async def events(
 
 
 async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator[str]:
+    """The lines of the stream of events, until the server stops or the caller loses access."""
     state = call.request.app.state
     who = call.caller.actor
     state.listeners[who] += 1
@@ -110,15 +111,8 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
                     # The key was revoked, the role removed, or the hub deleted.
                     yield _event("end", {})
                     return
-            if found.purged:
-                # First, because the last sent change may be purged too, and then more is missed.
-                yield _event("purge", {"receipts": to_json(found.purged)})
-            if found.missed:
-                yield _event("missed", {}, found.last or "")
-            for change, memories in found.changes:
-                touched = [{"id": one, "version": version} for one, version in memories]
-                what = {"change": to_json(change), "memories": touched}
-                yield _event("change", what, change.id)
+            for event in _events_of(found):
+                yield event
             new = [one for one in found.read if (one.id, one.version) not in sent]
             sent = {(one.id, one.version) for one in found.read}
             if new:
@@ -137,6 +131,18 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
         state.listeners[who] -= 1
         if not state.listeners[who]:
             del state.listeners[who]
+
+
+def _events_of(found: News) -> Iterator[str]:
+    if found.purged:
+        # First, because the last sent change may be purged too, and then more is missed.
+        yield _event("purge", {"receipts": to_json(found.purged)})
+    if found.missed:
+        yield _event("missed", {}, found.last or "")
+    for change, memories in found.changes:
+        touched = [{"id": one, "version": version} for one, version in memories]
+        what = {"change": to_json(change), "memories": touched}
+        yield _event("change", what, change.id)
 
 
 def _plain_read(memory: Memory) -> dict[str, Any]:
