@@ -7,7 +7,6 @@ such as 'seit letzter Woche'. The rows are in `other_languages.txt`.
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import datetime, timedelta
 from functools import cache
@@ -128,8 +127,10 @@ def _of_units(count: int, unit: str, sign: int, today: datetime) -> tuple[dateti
         return first, first.replace(year=first.year + 1)
     months = today.year * 12 + today.month - 1 + sign * count
     first = today.replace(year=months // 12, month=months % 12 + 1, day=1)
-    days = calendar.monthrange(first.year, first.month)[1]
-    return first, first + timedelta(days=days)
+    # Imported here, because most texts need none of the module.
+    from holdfast.text.dates.expressions import month_length
+
+    return first, first + timedelta(days=month_length(first.year, first.month))
 
 
 def _day_of_month(
