@@ -36,6 +36,23 @@ def test_a_key_signs_in_and_out(house: House, door: TestClient) -> None:
     assert door.get("/h/plans").status_code == 401
 
 
+def test_who_reaches_several_hubs_begins_in_one_of_them(house: House, door: TestClient) -> None:
+    house.memory.hub("atlas", create=True).remember("The atlas is in the hall")
+    sign_in(door, house.key())
+    answer = door.get("/?q=atlas")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/h/atlas?q=atlas")
+    page = door.get("/h/atlas")
+    assert page.status_code == 200
+    assert "The atlas is in the hall" in page.text and "/h/plans" in page.text
+
+
+def test_who_reaches_no_hub_is_told_so(house: House, door: TestClient) -> None:
+    sign_in(door, house.key("nobody"))
+    answer = door.get("/")
+    assert answer.status_code == 404
+    assert "plans" not in answer.text
+
+
 def test_a_token_that_was_signed_out_opens_nothing(house: House, door: TestClient) -> None:
     token = sign_in(door, house.key())
     door.post("/sign-out", headers=PAGE)

@@ -205,6 +205,19 @@ def _find(visit: Visit) -> Response:
     return visit.page("find.html", values)
 
 
+def _start(visit: Visit) -> Response:
+    """The page without a hub in its address. Who reaches several, none of which is the usual one,
+    begins in the first; the frame of every page has the list of all."""
+    try:
+        visit.hub()
+    except NotFound:
+        if not visit.hubs:
+            raise
+        query = visit.request.url.query
+        return visit.redirect(visit.url(f"?{query}" if query else "", hub=visit.hubs[0][0]))
+    return _find(visit)
+
+
 def _facets(visit: Visit) -> Response:
     """The counts: categories, the age of the oldest memory, and items that wait for review."""
     hub = visit.hub()
@@ -242,7 +255,7 @@ NO_PAGE = [
     route("/h/{hub}/{page:path}", _no_page, post=True),
 ]
 ROUTES = [
-    route("/", _find),
+    route("/", _start),
     route("/h/{hub}", _find),
     route("/h/{hub}/results", _results),
     route("/h/{hub}/facets", _facets),
