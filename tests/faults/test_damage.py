@@ -175,6 +175,22 @@ def test_the_doctor_saves_the_memories_of_a_file_that_lost_its_end(
         assert examine(memory.core).found == []
 
 
+def test_memories_that_were_lost_come_back_from_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = [f"The server s{n} is in hall {n % 13}, and team{n} looks after it" for n in range(150)]
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.create_hub("work")
+        hub.remember_many(said)
+        hub.sync()
+    _cut(_database(tmp_path), 0.8)
+    assert main(["doctor", "--fix", "--home", str(tmp_path)]) == 0
+    assert "damaged rows of memories" in capsys.readouterr().out
+    with _open(tmp_path) as memory:
+        memory.hub("work").sync(confirm=True)
+        assert sorted(one.content for one in memory.hub("work").list(limit=200)) == sorted(said)
+
+
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.6])
 def test_a_file_of_which_no_memory_can_be_saved_is_left_as_it_is(
     tmp_path: Path, part: float, capsys: pytest.CaptureFixture[str]

@@ -405,6 +405,19 @@ def test_hooks_and_a_server_in_one_file_leave_no_backup(machine: Machine, person
     assert path.read_bytes() == before
 
 
+def test_a_client_whose_hooks_cannot_be_put_in_gets_no_entry(
+    machine: Machine, person: Path
+) -> None:
+    settings = person / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": [}')
+    ran = machine("setup", "claude-code")
+    assert (ran.code, f"{settings} cannot be used as it is" in ran.err) == (2, True)
+    assert not (person / ".claude.json").exists()
+    assert settings.read_text() == '{"hooks": [}'
+    assert machine("setup", "claude-code", "--no-hooks").code == 0
+
+
 def test_hooks_in_a_file_of_two_clients_stay_until_both_are_taken_out(
     machine: Machine, person: Path
 ) -> None:

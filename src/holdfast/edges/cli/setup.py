@@ -134,6 +134,9 @@ def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
         how = {"force": args.force, "dry_run": args.dry_run}
         hooks = [] if args.no_hooks else _hook_files(client, args, place)
         with _recorded(call, args, place, client):
+            # Tried first: with a file of hooks that cannot be edited, nothing is written.
+            for one in hooks:
+                install_hooks.put_in(client, one, now=now, dry_run=True)
             return Changes(
                 [install_server.set_up(client, path, args.name, line, now=now, **how)],
                 [install_hooks.put_in(client, one, now=now, dry_run=args.dry_run) for one in hooks],
