@@ -24,6 +24,7 @@ AT = datetime(2026, 11, 16, 12, tzinfo=UTC)
         "My sister is older than me",
         "We have three environments, and the last one is for customers",
         "I love it when the window is open",
+        "I'm deaf in one ear",
     ],
 )
 def test_what_names_its_subject_stands_by_itself(statement: str) -> None:
