@@ -107,8 +107,8 @@ def with_learned(
     is_long = length > _LONG_CHARS
     if facts:
         # Rules know an event when they see one; what is true of a project lasts.
-        is_of_project = kind == "project" or (kind == "self" and facts[0].category == "project")
-        is_lasting = is_of_project and not is_long
+        is_of_project = facts[0].category == "project" and not _OF_ONESELF.match(words)
+        is_lasting = (kind == "project" or (kind == "self" and is_of_project)) and not is_long
         return [facts[0]._replace(lasting=is_lasting), *facts[1:]]
     if kind == "order":
         is_kept = _orders(folded, found, is_long)
