@@ -298,3 +298,18 @@ def test_memories_can_be_members_of_a_set(hub: holdfast.HubMemory) -> None:
     assert {stored.memory, hub.get(stored.memory.id)} == {hub.list(limit=1)[0]}
     assert len({stored.memory, hub.update(stored.memory.id, content="Milk")}) == 2
     assert len(set(hub.list())) == 4
+
+
+def test_a_field_that_update_takes_is_one_that_the_engine_changes() -> None:
+    from holdfast.api.arguments import MemoryChanges
+    from holdfast.engine.writing.edit import EDITABLE
+
+    assert set(MemoryChanges.__annotations__) == EDITABLE, "add it to DESCRIPTIVE too"
+
+
+def test_a_field_that_remember_takes_is_one_of_a_draft() -> None:
+    from holdfast.api.arguments import MemoryFields
+    from holdfast.domain.memory import Draft
+
+    # The content is an argument of its own, and `ttl` becomes `expires_at`.
+    assert set(MemoryFields.__annotations__) - {"ttl"} <= set(Draft._fields)
