@@ -114,7 +114,7 @@ def _in_another_language(folded: str, spans: list[tuple[int, int]]) -> Correctio
             continue
         manners = _MANNERS if start == spans[0][0] else _MANNERS[:1]
         languages = tuple(_languages_of(one))
-        for manner in manners:
+        for manner in manners if languages else ():
             read_as = ((code, row.match(one)) for code, row in _rows_of(manner, languages))
             matches = [(code, match) for code, match in read_as if match]
             if matches:
@@ -150,9 +150,20 @@ def _languages_of(sentence: str) -> Iterator[str]:
         return
     behind = _OLD_BEHIND.search(sentence) if ", " in sentence else None
     denied = _DENIAL[behind[1]].split() if behind else ()
+    said = set(_LETTERS.findall(sentence[:_OPENING_CHARS]))
     for language in _LANGUAGES:
-        if language in denied or first[0] in _WORDS[f"corrects {language}"]:
+        words = _WORDS[f"corrects {language}"]
+        if language in denied or (first[0] in words and not said.isdisjoint(_own_words(language))):
             yield language
+
+
+# 'No', 'sorry' and 'oh' begin English sentences too, and most have no other of these words behind.
+_OPENING_CHARS = 40
+
+
+@cache
+def _own_words(language: str) -> frozenset[str]:
+    return _WORDS[f"corrects {language}"] - _WORDS["corrects in english"]
 
 
 def _rows_of(manner: Manner, languages: tuple[str, ...]) -> Iterator[tuple[str, re.Pattern[str]]]:
