@@ -215,7 +215,12 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
     with synced_files(core, home, hub, [proposed.heard.at.date()], make=make):
         if proposed.taken_back:
             # First: if this is cut off, the job runs again, and these are no longer found.
-            forget(Scope(core, hub.id, hub.name), proposed.taken_back, "the person took it back")
+            forget(
+                Scope(core, hub.id, hub.name),
+                proposed.taken_back,
+                "the person took it back",
+                import_run=job.about.get(jobs.IMPORT_RUN),
+            )
         # Jobs without the field come from keys that were allowed to.
         take(
             core,

@@ -189,6 +189,25 @@ def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) ->
     assert len({one["id"] for rows in found.values() for one in rows}) == 1
 
 
+def test_an_import_in_which_something_was_taken_back_is_undone_whole(hooks: Hooks) -> None:
+    projects = hooks.root / "person" / ".claude" / "projects"
+    rows = claude(hooks.root / "web")
+    said = ("We moved from vitest to jest.", "Scratch that, we stay with vitest.")
+    for number, text in enumerate(said):
+        at = {"timestamp": f"2026-05-01T11:0{number}:00Z", "cwd": str(hooks.root / "web")}
+        user = {"role": "user", "content": text}
+        rows.append({"type": "user", "promptId": f"said{number}", "message": user, **at})
+    write(projects / "-web" / "s1.jsonl", rows)
+    hooks.holdfast("import", "claude-code", "--yes")
+    listed = json.loads(hooks.holdfast("list", "--forgotten", "--json"))["data"]
+    assert any("jest" in one["content"] for one in listed)
+    assert len(changes(hooks, "web")) == 1
+    hooks.holdfast("import", "claude-code", "--undo")
+    assert changes(hooks, "web")[0]["action"] == "undo"
+    assert json.loads(hooks.holdfast("list", "--json"))["data"] == []
+    assert json.loads(hooks.holdfast("log", "--json"))["data"] == []
+
+
 def test_undo_takes_an_import_back_in_its_hub_with_the_turns(past: Hooks) -> None:
     past.holdfast("import", "claude-code", "--yes")
     past.holdfast("undo", "--hub", "web")

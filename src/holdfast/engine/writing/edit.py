@@ -27,7 +27,7 @@ from holdfast.engine.writing.drafts import (
     refuse_deep,
 )
 from holdfast.engine.writing.indexing import Indexed, indexed
-from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.recorder import Recorder, import_recorder
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
 from holdfast.text import clean
 from holdfast.text.classify.titles import summary_of
@@ -170,6 +170,7 @@ def _revise(
     reason: str,
     *,
     forgotten: bool = False,
+    import_run: str | None = None,
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
@@ -178,7 +179,10 @@ def _revise(
     if hides:
         late_words.index_late_turns(scope.core, scope.hub_id, wait=True)
     with scope.write() as writer:
-        recorder = Recorder(scope, writer, action, reason=reason)
+        if import_run is None:
+            recorder = Recorder(scope, writer, action, reason=reason)
+        else:
+            recorder = import_recorder(scope, writer, import_run, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
         meant = _ids_of(writer, scope, references, forgotten=forgotten)
@@ -265,9 +269,14 @@ def archive(scope: Scope, references: Sequence[Reference], reason: str) -> list[
     return _revise(scope, references, "archive", reason, state="archived", state_reason=reason)
 
 
-def forget(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
-    """Hides memories; restore or undo brings them back."""
-    return _revise(scope, references, "forget", reason, forgotten_at=scope.now())
+def forget(
+    scope: Scope, references: Sequence[Reference], reason: str, *, import_run: str | None = None
+) -> list[Memory]:
+    """Hides memories; restore or undo brings them back. With `import_run`, the id of its change
+    set, as a part of an import."""
+    return _revise(
+        scope, references, "forget", reason, import_run=import_run, forgotten_at=scope.now()
+    )
 
 
 def restore(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
