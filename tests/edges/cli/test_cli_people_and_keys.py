@@ -105,6 +105,14 @@ def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     assert run("org", "list").rows[0][0] == "Acme"
 
 
+def test_a_screen_is_told_when_a_key_ends(run: Run, screen: Run) -> None:
+    ends = screen("key", "create", "ci", "--expires", "30d").err
+    assert re.search(r"For ada: all hubs, until \d{4}-\d\d-\d\d", ends)
+    screen("key", "create", "laptop")
+    shown = screen("key", "list").out
+    assert len(re.findall(r"good until \d{4}-\d\d-\d\d", shown)) == 1
+
+
 def test_a_screen_is_told_whose_key_was_revoked(run: Run, screen: Run) -> None:
     run("key", "create", "laptop", "--actor", "bob")
     said = screen("key", "revoke", "laptop").out

@@ -131,7 +131,8 @@ def _create_key(call: Call, args: Namespace) -> None:
         return
     call.out.line(handed.secret)
     key = handed.what
-    call.out.note(f"For {key.actor}: {_key_scope(call, key)}. It is shown once.")
+    ends = f", until {call.out.time(key.expires_at)}" if key.expires_at else ""
+    call.out.note(f"For {key.actor}: {_key_scope(call, key)}{ends}. It is shown once.")
     call.out.note("A client sends it as `Authorization: Bearer KEY`, or stores it by `login`.")
 
 
@@ -156,7 +157,7 @@ def _key_list(call: Call, args: Namespace) -> None:
             key.actor,
             _key_scope(call, key),
             "never" if key.used_at is None else call.out.time(key.used_at),
-            key.refusal(call.now) or "good",
+            key.refusal(call.now) or (_good_until(call, key) if call.out.terminal else "good"),
         )
         for key in found
     ]
@@ -180,6 +181,11 @@ def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
 def _names(call: Call, key: Key) -> list[str]:
     known = {hub.id: hub.name for hub in call.memory.hubs()}
     return [known.get(hub_id, f"{hub_id} (gone)") for hub_id in key.hubs]
+
+
+def _good_until(call: Call, key: Key) -> str:
+    """The state of a key that opens something, for people: with its end, if it has one."""
+    return "good" if key.expires_at is None else f"good until {call.out.time(key.expires_at)}"
 
 
 def _key_scope(call: Call, key: Key) -> str:
