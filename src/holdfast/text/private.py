@@ -105,24 +105,23 @@ _OFF_RECORD = lazy(
 )
 
 
-# Each form of the pattern has one of these, of letters that have no other form in it. They are
-# looked for first, as compiling it takes half a millisecond.
-_OFF_RECORD_SIGNS = (
-    *("off the record", "between ", "entre n", "unter un", "onder on", "detto tra no"),
-    *("remember ", "memor", "log ", "r da", "tra no", "tra di no", "e retiens pa", "e note pa"),
-    *("recuerdes es", "apuntes es", "guardes es", "non ricordarl", "guarde", "anote", "onthoud di"),
-    *("别记", "これは覚え"),
+# The words with which the pattern begins, in ASCII. The first word is looked at before, because
+# compiling the pattern takes a millisecond.
+_OFF_RECORD_FIRST = frozenset(
+    """
+    ok okay so hey but and please just strictly this ganz nur bitte strictement juste solo strikt
+    off between entre unter onder detto tra aqui do don dont never merk ne no non onthoud
+    """.split()  # noqa: SIM905
 )
+_FIRST_WORD = lazy(r"\w+")
 
 
 def is_off_record(text: str) -> bool:
     """Whether a message begins with the request not to keep it: 'Off the record: …'."""
-    lowered = text.lower()
-    # A loop: `any` takes twice as long, and this is asked of every text that is stored.
-    for sign in _OFF_RECORD_SIGNS:
-        if sign in lowered:
-            return _OFF_RECORD.match(text) is not None
-    return False
+    found = _FIRST_WORD.search(text)
+    if found is None or (found[0].isascii() and found[0].lower() not in _OFF_RECORD_FIRST):
+        return False
+    return _OFF_RECORD.match(text) is not None
 
 
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:

@@ -161,7 +161,13 @@ def may_have_event(text: str) -> bool:
     """Whether `event_in` may find a time in a text. Most texts name none."""
     if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
         return False
-    return _may_have_date(text) or _may_name_a_day(text) or other_languages.may_name_a_time(text)
+    words = _WORD.findall(text.lower())
+    if not DATE_WORDS.isdisjoint(words) or DATE_NUMBERS.search(text) is not None:
+        return True
+    if text.isascii():
+        # Its words are known, and of the days in other languages some have no other letters.
+        return _may_name_a_day(text) or other_languages.is_needed(words)
+    return _may_name_a_day(text) or other_languages.may_name_a_time(text)
 
 
 def event_in(text: str, *, at: datetime) -> Event | None:

@@ -8,6 +8,7 @@ such as 'seit letzter Woche'. The rows are in `other_languages.txt`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -41,7 +42,12 @@ _LETTERS = lazy(r"[^\W\d_]+")
 
 def may_name_a_time(text: str) -> bool:
     """Whether a text has one of the words that every row of another language needs."""
-    return not _words_needed().isdisjoint(_LETTERS.findall(text.lower()))
+    return is_needed(_LETTERS.findall(text.lower()))
+
+
+def is_needed(words: Iterable[str]) -> bool:
+    """Whether one of these words in small letters is among those that every row needs."""
+    return not _words_needed().isdisjoint(words)
 
 
 @cache
