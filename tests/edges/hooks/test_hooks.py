@@ -767,3 +767,17 @@ def test_a_full_disk_keeps_no_session_from_going_on(hooks: Hooks) -> None:
     # When there is room again, the turn is logged.
     hooks.turn("The release branch is orchard.", turn="t1")
     assert "The release branch is orchard." in logged(hooks)
+
+
+def test_the_doctor_ends_the_warm_process_before_it_repairs(warm: Hooks) -> None:
+    warm.turn("I live in Lisbon.", "Noted.", turn="t1")
+    warm.wait_for_server()
+    ping = [front.PING, "", "", ""]
+    assert front.ask(str(warm.home), ping, b"") == front.PONG
+    warm.holdfast("doctor")
+    assert front.ask(str(warm.home), ping, b"") == front.PONG
+    # It has the store open, which is repaired only while nobody else has.
+    warm.holdfast("doctor", "--fix")
+    assert front.ask(str(warm.home), ping, b"") is None
+    warm.turn("I work as a nurse.", "Noted.", turn="t2")
+    assert logged(warm) == ["I live in Lisbon.", "Noted.", "I work as a nurse.", "Noted."]

@@ -3,7 +3,8 @@ of the proxy."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import time
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.checkup import Findings, check_up, embedding_model, problems_in_words
@@ -42,6 +43,8 @@ def _doctor(call: Call, args: Namespace) -> int:
     the damaged store is kept. The exit code is 6 if a problem remains.
     In a pipe, a line per finding: what, value."""
     saved: list[str] = []
+    if args.fix:
+        _end_hook_process(call.home)
     try:
         # Opening the store is the first check.
         call.local.core.now()
@@ -60,6 +63,23 @@ def _doctor(call: Call, args: Namespace) -> int:
         _show_findings(call, found)
         call.out.notes(found.notes)
     return 0 if found.healthy else StoreDamaged.exit_code
+
+
+# How long the process that answers hooks may take to end.
+_ENDING_S = 10.0
+
+
+def _end_hook_process(home: str) -> None:
+    """Ends the process that answers hooks, and waits until it has ended: it keeps the store open,
+    which is then not repaired. The next hook starts it again."""
+    from holdfast.edges.hooks import front
+
+    until = time.monotonic() + _ENDING_S
+    with suppress(TimeoutError):
+        if front.ask(home, [front.SHUT_DOWN, "", "", ""], b"") != front.PONG:
+            return
+        while front.ask(home, [front.PING, "", "", ""], b"") and time.monotonic() < until:
+            time.sleep(0.05)
 
 
 def _rescued(call: Call) -> list[str]:
