@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.confidence import RIDGE, RIDGE_LEAST, SHOWN, _logistic
+from bench.confidence import RIDGE, RIDGE_LEAST, _logistic
 from holdfast.embed.providers import find_embedder
+from holdfast.engine.context.relevance import ANSWERED_LEAST, PROMPT_LEAST
 from holdfast.evaluation import CachedEmbedder, Collection, read_stores
 from holdfast.evaluation.run import HoldfastSystem
 from holdfast.recall import confidence, pipeline, weights
@@ -31,8 +32,9 @@ UNSEEN = "small-stores-languages-unseen"
 ENGLISH = "small-stores-develop"
 # How many ordinary prompts are asked of a store.
 PROMPTS = 40
-# The limits of a prompt and of a block's question (engine/context/relevance.py).
-LIMITS = (0.01, 0.2, 0.25)
+# The share of what has no answer that may be shown beside a prompt.
+SHOWN = 0.1
+LIMITS = (weights.CUT_CONFIDENCE_FOREIGN, ANSWERED_LEAST, PROMPT_LEAST)
 
 
 class Row(NamedTuple):
@@ -130,7 +132,7 @@ def _some(texts: list[str], count: int) -> list[str]:
 
 def learn(rows: Sequence[Row]) -> np.ndarray[Any, Any]:
     """Bias and weights, with the bias at which SHOWN of what has no answer is shown at the limit
-    of an English question."""
+    beside a prompt."""
     used = [row for row in rows if row.found or row.kind not in ("own", "near")]
     values = np.array([row.values for row in used])
     target = np.array([float(row.found) for row in used])
@@ -138,7 +140,7 @@ def learn(rows: Sequence[Row]) -> np.ndarray[Any, Any]:
     _, *factors = _logistic(values, target, weight, RIDGE)
     _, stretch = _logistic((values @ np.array(factors))[:, None], target, weight, RIDGE_LEAST)
     factors = stretch * np.array(factors)
-    least = math.log(weights.CUT_CONFIDENCE / (1 - weights.CUT_CONFIDENCE))
+    least = math.log(PROMPT_LEAST / (1 - PROMPT_LEAST))
     high = np.quantile((values @ factors)[target == 0], 1 - SHOWN)
     return np.array([least - high, *factors])
 

@@ -14,7 +14,7 @@ from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.domain.memory import without_copies
 from holdfast.engine.context.beside_prompt import PromptLine, prompt_lines
 from holdfast.engine.context.items import TURN_VERSION, corrected_in, joined_notes, outdated
-from holdfast.engine.context.relevance import for_prompt
+from holdfast.engine.context.relevance import PROMPT_HITS, for_prompt
 from holdfast.engine.context.styles import DATA, escaped, turn_label
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.private import without_private
@@ -116,8 +116,6 @@ def _shown_version(memory: Memory) -> int:
 
 # The question is at the beginning or the end; the middle was pasted.
 _QUERY_CHARS = 2_000
-# The most hits for a prompt.
-_HITS_MAX = 12
 _START_ROOM_MIN = 200
 _STANDING = "kept in mind always, or said lately"
 
@@ -191,7 +189,7 @@ def prompt_block(
     if len(query) > _QUERY_CHARS:
         half = _QUERY_CHARS // 2
         query = f"{query[:half]} {query[-half:]}"
-    found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
+    found = hub.recall(query, limit=PROMPT_HITS, meaning=meaning, plain=True)
     hits = for_prompt(found, session=session, since=since, given=given)
     scopes = {one.id: one.scope for one in _hubs(hub)}
     old = [fact for one in scopes.values() for fact in corrected_in(one, found)]

@@ -154,8 +154,8 @@ CONFIDENCE_ANY_MODEL = (-1.67, 0.90, 5.36, 1.47, -1.0)
 # those of a multilingual one differ between languages, so neither the hub's background nor general
 # text is compared (bench/confidence_languages.py).
 CONFIDENCE_FOREIGN = {
-    "holdfast-embed-s/1": (-4.51, 0.33, 8.22, 8.09, 1.39),
-    "": (-5.97, 0.86, 6.33, 4.98, 0.34),
+    "holdfast-embed-s/1": (-3.92, 0.33, 8.1, 8.04, 1.38),
+    "": (-5.51, 0.86, 6.26, 4.98, 0.33),
 }
 CONFIDENCE_FOREIGN_COMPARED = 30
 # With fewer windows there are no background statistics, and CONFIDENCE_UNKNOWN standard deviations
@@ -185,7 +185,7 @@ CONFIDENCE_FEW_POWER = 0.4
 # model. On prompts about growing notes (notes-b), 0.15 would lose 7 points of R@10. Lines that are
 # added to a prompt without being asked for have their own limit (engine/context/relevance.py).
 # CUT_CONFIDENCE_FOREIGN is that for other languages than English: low, because a fifth of the
-# questions that have an answer are below 0.2, and somebody who asks can judge the hits.
+# questions that have an answer are below 0.3, and somebody who asks can judge the hits.
 CUT_CONFIDENCE_ANY_MODEL = 0.2
 CUT_CONFIDENCE_FOREIGN = 0.01
 CUT_CONFIDENCE_UNSURE = 0.04

@@ -22,9 +22,11 @@ NAMED_LEAST = 0.15
 # answers may be unlike the question if the turns around it are like it.
 SCORE_BEHIND = 0.3
 LIKELY_SHARE = 0.05
-# A prompt is often not a question. With this limit, 3 to 6 % of the ordinary prompts of strangers
-# get a line (bench/sets/sentences, asked of three hubs of conversations).
-PROMPT_LEAST = 0.2
+# A prompt is often not a question. With this limit, 1 to 5 % of the ordinary prompts of strangers
+# get a line in hubs of conversations, and 12 to 19 % in hubs of a few dozen notes.
+PROMPT_LEAST = 0.3
+# The most hits for a prompt, if the answer is certain; otherwise that share of them, at least two.
+PROMPT_HITS = 12
 # For a prompt, hits are shown that are at least this share as likely as the best.
 PROMPT_SHARE = 0.15
 
@@ -58,11 +60,12 @@ def for_prompt(
     if found.confidence < PROMPT_LEAST:
         return []
     least = max((hit.probability for hit in found), default=0.0) * PROMPT_SHARE
+    few = max(2, round(PROMPT_HITS * found.confidence))
+    likely = [hit for hit in found if hit.probability >= least][:few]
     return [
         hit
-        for hit in found
-        if hit.probability >= least
-        and hit.memory.id not in given
+        for hit in likely
+        if hit.memory.id not in given
         and (
             session is None
             or hit.memory.session != session
