@@ -61,3 +61,22 @@ def only_one(folder: str) -> bool:
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
     return True
+
+
+def is_one_there(folder: str) -> bool:
+    """Whether a process that was the only one of its kind in this folder has not ended."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    try:
+        lock = os.open(os.path.join(folder, LOCK_NAME), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False

@@ -20,6 +20,7 @@ from holdfast.edges.hooks import front
 from holdfast.edges.hooks.event import kind_of
 from holdfast.edges.hooks.state_files import note_error, recent_errors
 from holdfast.edges.hooks.transcripts import read_turns
+from holdfast.edges.local_socket import is_one_there
 from holdfast.edges.project import hub_here
 from holdfast.errors import InvalidInput
 from tests.edges.hooks.hook_calls import Hooks
@@ -775,9 +776,11 @@ def test_the_doctor_ends_the_warm_process_before_it_repairs(warm: Hooks) -> None
     ping = [front.PING, "", "", ""]
     assert front.ask(str(warm.home), ping, b"") == front.PONG
     warm.holdfast("doctor")
+    assert is_one_there(str(warm.home / front.FOLDER))
     assert front.ask(str(warm.home), ping, b"") == front.PONG
     # It has the store open, which is repaired only while nobody else has.
     warm.holdfast("doctor", "--fix")
     assert front.ask(str(warm.home), ping, b"") is None
+    assert not is_one_there(str(warm.home / front.FOLDER))
     warm.turn("I work as a nurse.", "Noted.", turn="t2")
     assert logged(warm) == ["I live in Lisbon.", "Noted.", "I work as a nurse.", "Noted."]

@@ -3,6 +3,7 @@ of the proxy."""
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
@@ -73,12 +74,14 @@ def _end_hook_process(home: str) -> None:
     """Ends the process that answers hooks, and waits until it has ended: it keeps the store open,
     which is then not repaired. The next hook starts it again."""
     from holdfast.edges.hooks import front
+    from holdfast.edges.local_socket import is_one_there
 
     until = time.monotonic() + _ENDING_S
     with suppress(TimeoutError):
         if front.ask(home, [front.SHUT_DOWN, "", "", ""], b"") != front.PONG:
             return
-        while front.ask(home, [front.PING, "", "", ""], b"") and time.monotonic() < until:
+        # Its socket is gone before it has closed the store.
+        while is_one_there(os.path.join(home, front.FOLDER)) and time.monotonic() < until:
             time.sleep(0.05)
 
 
