@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from holdfast.api.memory import Holdfast
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.edges.cli import main
 from holdfast.engine.upkeep.doctor import examine, mend
-from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
+from holdfast.errors import HoldfastError, StoreBusy, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.schema import newest
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -189,6 +191,59 @@ def test_memories_that_were_lost_come_back_from_the_file(
     with _open(tmp_path) as memory:
         memory.hub("work").sync(confirm=True)
         assert sorted(one.content for one in memory.hub("work").list(limit=200)) == sorted(said)
+
+
+def _noise_in_the_schema(path: Path) -> None:
+    """The file cannot be opened any more; who had read its schema goes on writing."""
+    with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as store:
+        pages = store.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'").fetchall()
+    data = bytearray(path.read_bytes())
+    page = pages[-1][0]
+    data[(page - 1) * 4096 : page * 4096] = random.Random(page).randbytes(4096)
+    path.write_bytes(data)
+
+
+def test_a_file_that_cannot_be_opened_is_not_rescued_while_others_write_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _filled(tmp_path)
+    path = _database(tmp_path)
+    other = apsw.Connection(str(path))
+    other.execute("SELECT count(*) FROM memories").fetchall()
+    _noise_in_the_schema(path)
+    left = path.read_bytes()
+    assert main(["doctor", "--fix", "--home", str(tmp_path)]) == StoreBusy.exit_code
+    assert "Other programs have" in capsys.readouterr().err
+    assert path.read_bytes() == left
+    assert not list(tmp_path.glob("*.damaged*"))
+    other.close()
+    assert main(["doctor", "--fix", "--home", str(tmp_path)]) == 0
+
+
+def test_a_link_to_a_store_that_cannot_be_opened_stays_one_and_its_log_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last memory is in the log alone, as after a process that was killed."""
+    far, near = tmp_path / "far", tmp_path / "near"
+    far.mkdir()
+    near.mkdir()
+    _filled(far)
+    program = (
+        "import os, sys; from holdfast.testing import open_for_tests, HashEmbedder\n"
+        "memory = open_for_tests(sys.argv[1], embedder=HashEmbedder())\n"
+        "memory.hub('work').remember('The boat Marlin lies in Kiel.')\n"
+        "os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(far)], check=True)
+    assert (far / "memory.db-wal").stat().st_size
+    _noise_in_the_schema(far / "memory.db")
+    (near / "memory.db").symlink_to(far / "memory.db")
+    assert main(["doctor", "--fix", "--home", str(near)]) == 0
+    assert (near / "memory.db").is_symlink()
+    with _open(near) as memory:
+        assert "The boat Marlin lies in Kiel." in [
+            one.content for one in memory.hub("work").list(limit=200)
+        ]
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.6])

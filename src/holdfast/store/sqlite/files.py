@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,9 @@ _PAGES_PER_STEP = 1_000
 _REPAIRED_LISTED_MAX = 20
 # How long a rescue waits for others to close the store: enough for a process that is just ending.
 _ALONE_WAIT_S = 2.0
+# The files of a connection, as apsw numbers them, and how much is read of them at once.
+_DATABASE, _LOG = 0, 1
+_BYTES_PER_STEP = 1_000_000
 
 
 def copy_out(
@@ -251,45 +253,66 @@ def rescue(path: str) -> Rescued:
 def rescue_unopened(path: str) -> Rescued:
     """Does the same for a file that SQLite refuses to open because it lost its end.
 
-    Works on a copy, as SQLite would write the new number of pages to the file, and then open it
-    with memories missing. Raises StoreDamaged, and leaves the file as it is, if it is not one of
-    Holdfast's or none of its memories can be read.
+    Reads from a copy, and replaces the content of the file at last: until then nothing is written
+    to it. Raises StoreBusy if anybody else has the store open, and StoreDamaged if it is not one of
+    Holdfast's or none of its memories can be read; the file is then left as it is.
     """
     staged, fresh = (f"{path}.rescue-{os.getpid()}-{number}" for number in (1, 2))
     with translated(path):
+        alone = _connect_exclusively(path, shortened=True)
         try:
-            _copy_files(path, staged)
+            _copy_bytes(alone, path, staged)
             damaged = apsw.Connection(staged, flags=apsw.SQLITE_OPEN_READWRITE)
             try:
-                # Otherwise a file with fewer pages than its header says is not read at all. The
-                # schema itself is not changed.
-                damaged.execute("PRAGMA writable_schema = ON").fetchall()
+                _allow_shortened(damaged)
                 _version(damaged, path)
                 report = _rescued_into(fresh, damaged)
                 _refuse_without_memories(damaged, fresh)
             finally:
                 damaged.close()
             kept = free_name(f"{path}.damaged")
-            _copy_files(path, kept)
+            _copy_bytes(alone, path, kept)
             aside = _write_set_aside(kept, report)
-            # SQLite would apply this log to the new file.
-            for suffix in ("-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.remove(path + suffix)
-            os.replace(fresh, path)
+            source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                _copy(alone, source, None)
+            finally:
+                source.close()
         finally:
+            alone.close()
             remove(staged)
             remove(fresh)
     return Rescued(kept, aside, tuple(_summary_of(report)))
 
 
-def _copy_files(path: str, to: str) -> None:
-    """Copies a database and its log as they are."""
-    for suffix in ("", "-wal"):
-        if os.path.exists(path + suffix):
-            prepare_file(to + suffix)
-            shutil.copyfile(path + suffix, to + suffix)
-            _flush(to + suffix)
+def _allow_shortened(connection: apsw.Connection) -> None:
+    """Otherwise a file with fewer pages than its header says is not read at all. The schema itself
+    is not changed."""
+    connection.execute("PRAGMA writable_schema = ON").fetchall()
+
+
+def _copy_bytes(store: apsw.Connection, path: str, to: str) -> None:
+    """Copies a database and its log as they are. They are read by the connection, as closing a
+    file of our own would release the connection's lock."""
+    for which, suffix in ((_DATABASE, ""), (_LOG, "-wal")):
+        # A store that is a link has its log beside the file that it leads to.
+        size = _size(os.path.realpath(path) + suffix)
+        if not size:
+            continue
+        _create_empty(to + suffix)
+        with open(to + suffix, "r+b") as copy:
+            for start in range(0, size, _BYTES_PER_STEP):
+                length = min(_BYTES_PER_STEP, size - start)
+                copy.write(store.read("main", which, start, length)[1])
+            copy.flush()
+            os.fsync(copy.fileno())
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
 
 
 def _rescued_into(fresh: str, damaged: apsw.Connection) -> Report:
@@ -324,15 +347,21 @@ def _holds_any(store: apsw.Connection) -> bool:
         return True
 
 
-def _connect_exclusively(path: str) -> apsw.Connection:
-    """Opens the only connection to the store; the lock is held until it is closed."""
+def _connect_exclusively(path: str, *, shortened: bool = False) -> apsw.Connection:
+    """Opens the only connection to the store; the lock is held until it is closed. With
+    `shortened`, also to a file that lost its end, which is not changed by opening and closing."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_handler(busy_handler(_ALONE_WAIT_S))
         # Before anything is read: only then is the lock on the file itself, which everybody who has
         # the store open shares.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-        connection.execute("BEGIN EXCLUSIVE; COMMIT")
+        if shortened:
+            _allow_shortened(connection)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        # A commit would write the new number of pages, with which the file would open again, and
+        # memories would be missing.
+        connection.execute("BEGIN EXCLUSIVE; ROLLBACK" if shortened else "BEGIN EXCLUSIVE; COMMIT")
     except apsw.BusyError:
         connection.close()
         raise StoreBusy(
