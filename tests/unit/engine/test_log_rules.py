@@ -348,6 +348,21 @@ def test_other_forms_of_a_word_are_forgotten_in_other_languages(
 
 
 @pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ("Roberta", "Roberto ha chiamato mio fratello e viene a cena con la moglie."),
+        ("paola", "Domani viene Paolo con la moglie e mio fratello."),
+        ("Daniel", "Mi hermana y Daniela viven en la casa de mi madre."),
+    ],
+)
+def test_the_name_of_somebody_else_is_no_form_of_a_name(
+    hub: HubMemory, about: str, said: str
+) -> None:
+    hub.observe_turn(said, "", session="s")
+    assert hub.forget_turns(about=about, dry_run=True).total == 0
+
+
+@pytest.mark.parametrize(
     ("about", "gone"),
     [
         ("Ines", ["Ask INES, not Al", "Ines's kite"]),

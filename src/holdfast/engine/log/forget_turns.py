@@ -9,6 +9,7 @@ removes the words from the history of others. A dry run lists what would be dele
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -443,14 +444,24 @@ def _form_of(wanted: _Wanted) -> Callable[[str], bool]:
         folded = fold(text)
         if beginning not in folded:
             return False
-        words = _LETTERS.findall(folded)
-        language = language_of(words)
+        language = language_of(_LETTERS.findall(folded))
         if not language:
             return False
         root = stem(word, language)
-        return any(stem(one, language) == root for one in words if one.startswith(beginning))
+        typed = _LETTERS.findall(unicodedata.normalize("NFC", text))
+        return any(
+            stem(fold(one), language) == root and not _may_be_name(one, language)
+            for one in typed
+            if fold(one).startswith(beginning)
+        )
 
     return has_form
+
+
+def _may_be_name(form: str, language: str) -> bool:
+    """Whether another form of a word may be the name of somebody else: Roberto is not Roberta.
+    German writes all nouns with a capital letter, and does not tell such names by their ends."""
+    return language != "german" and form[:1].isupper() and not (form[1:] and form.isupper())
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
