@@ -5,9 +5,9 @@
 Replays conversations turn by turn through `observe_turn`, at the turns' own times. Three days after
 the last turn each question asks for its block, at several budgets. A question counts where one line
 of the block covers at least 60 % of the content words, and at least two, of a sentence of a turn
-that answers it. Beside it: the same block without turns, and the ceiling, for which each turn is a
-memory and whole hits of recall fill the budget. At last the questions are asked in another
-person's hub, where nothing should be 'relevant now'.
+that answers it. Beside it: the same block without turns; the ceiling, for which each turn is a
+memory and whole hits of recall fill the budget; and what a hook adds to the question as a prompt.
+At last the questions are asked in another person's hub, where nothing should be 'relevant now'.
 
 FILE holds test stores (see bench/README.md); without one, the small set that ships is replayed.
 """
@@ -27,6 +27,7 @@ import holdfast
 from bench.measure import Times
 from bench.recall import SEEN_BY_MODEL
 from holdfast import Holdfast, HubMemory
+from holdfast.api.prompt_blocks import prompt_block
 from holdfast.embed.providers import find_embedder
 from holdfast.engine.writing.indexing import embed_missing
 from holdfast.evaluation import CachedEmbedder, sample_path
@@ -185,6 +186,11 @@ def as_memories(memory: Holdfast, docs: Sequence[dict[str, Any]]) -> HubMemory:
     return hub
 
 
+def beside_prompt(hub: HubMemory, question: str) -> str:
+    """What a hook adds to the question in a new conversation."""
+    return prompt_block(hub, question, session="another", given=(), meaning=True).text
+
+
 def whole_hits(hub: HubMemory, question: str, budget: int) -> str:
     """What recall finds, each passage on a line, as many as the budget holds."""
     out, used = [], 0
@@ -204,7 +210,8 @@ class Counted:
     """How many of the questions were answered, by name of a column."""
 
     def __init__(self) -> None:
-        self.questions = self.strangers = self.quiet = 0
+        self.questions = self.strangers = self.quiet = self.quiet_prompts = 0
+        self.prompt_chars = 0
         self.hits: dict[str, int] = {}
         self.missed: list[str] = []
 
@@ -245,10 +252,14 @@ def measure(
                         counted.add(f"{budget} ceiling", is_answered(goal, hits))
                     block = bare.context(goal.question, budget=budget)
                     counted.add(f"{budget} without turns", is_answered(goal, block))
+                added = beside_prompt(hub, goal.question)
+                counted.add("prompt", is_answered(goal, added))
+                counted.prompt_chars += len(added)
             others = [g.question for g in goals_of(stores[place - 1])] if len(stores) > 1 else []
             for question in (others or list(strangers))[: args.limit_queries]:
                 counted.strangers += 1
                 counted.quiet += RELEVANT not in hub.context(question, budget=BUDGETS[-1])
+                counted.quiet_prompts += not beside_prompt(hub, question)
     print(f"  observe_turn  {observing}")
     print(f"  context       {asking}")
     return counted
@@ -286,10 +297,15 @@ def main() -> None:
         for budget in BUDGETS:
             columns = [f"{budget}", f"{budget} without turns", f"{budget} ceiling"]
             print(f"  {budget:>6,} characters   " + "      ".join(map(counted.share, columns)))
+        print(
+            f"  beside a prompt    {counted.share('prompt')}"
+            f"   {counted.prompt_chars // max(1, counted.questions):,} characters on the mean"
+        )
         if counted.strangers:
             print(
                 f"  asked in another's hub: {100 * counted.quiet / counted.strangers:.1f} % of"
-                f" {counted.strangers} questions get nothing relevant"
+                f" {counted.strangers} questions get nothing relevant,"
+                f" {100 * counted.quiet_prompts / counted.strangers:.1f} % nothing as prompts"
             )
         for miss in counted.missed[: args.missed]:
             print(miss)
