@@ -32,7 +32,7 @@ from holdfast.domain.memory import (
 from holdfast.domain.results import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
-from holdfast.engine.writing.recorder import Recorder, import_recorder, supersede_all
+from holdfast.engine.writing.recorder import Recorder, import_recorder
 from holdfast.engine.writing.supersede import (
     LESSER_VOICES,
     Rival,
@@ -40,6 +40,7 @@ from holdfast.engine.writing.supersede import (
     contradicted_by,
     find_rivals,
     look,
+    supersede_all,
 )
 from holdfast.errors import InvalidInput
 from holdfast.text import clean

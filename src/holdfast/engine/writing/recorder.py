@@ -7,18 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
-from holdfast.domain.memory import CLOSE_TO, Memory
-from holdfast.domain.results import Superseded
+from holdfast.domain.memory import Memory
 from holdfast.engine import traces
 from holdfast.engine.core import Scope
-from holdfast.engine.writing.drafts import Prepared, derived_title
 from holdfast.engine.writing.indexing import Indexed, indexed_all
-from holdfast.errors import InvalidInput
-from holdfast.text.classify.titles import summary_of
-from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
-    from holdfast.engine.writing.supersede import Rival
     from holdfast.store.base import Writer
 
 # Fields that are indexed: a change of one requires new index entries.
@@ -179,100 +173,6 @@ class Recorder:
             from holdfast.engine.writing.indexing import embed_memories
 
             embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
-
-
-# Supersession
-
-
-def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
-    """Supersedes a memory that the caller named; raises an error if that is not allowed. Without a
-    boundary, the successor of a private memory is private too."""
-    if item.draft.boundary is None and previous.boundary == "private":
-        item = item._replace(memory=item.memory._replace(boundary="private"))
-    return _put_in_place(recorder, item, [previous])
-
-
-def supersede_by_known(recorder: Recorder, known: Memory, previous: Memory) -> Superseded:
-    """Makes a memory that is there already the successor of another one that the caller named."""
-    _check_replaced(recorder, known, previous)
-    metadata = {name: value for name, value in known.metadata.items() if name != CLOSE_TO}
-    memory = recorder.revise(known, supersedes=known.supersedes or previous.id, metadata=metadata)
-    _end(recorder, previous, memory)
-    recorder.supersede_twins(previous, memory)
-    return Superseded(memory, recorder.change.id, previous)
-
-
-def _check_replaced(recorder: Recorder, memory: Memory, previous: Memory) -> None:
-    """Raises an error if a memory cannot be superseded by another."""
-    if previous.superseded_by is not None:
-        raise InvalidInput(
-            f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
-            hint="Supersede the newest one.",
-        )
-    if memory.boundary == "private" and previous.owner != recorder.change.actor:
-        raise InvalidInput(
-            f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
-            " everyone.",
-            hint="Leave the boundary out, or keep a private one beside it.",
-        )
-
-
-def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
-    """Adds a memory as the successor of others, linked with the first."""
-    previous = replaced[0]
-    _check_replaced(recorder, item.memory, previous)
-    memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
-    for one in replaced:
-        _end(recorder, one, memory)
-    for one in replaced:
-        recorder.supersede_twins(one, memory)
-    return Superseded(memory, recorder.change.id, previous)
-
-
-def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival]) -> Superseded:
-    """Adds a memory as the successor of others that it contradicts or renews, newest first. It is
-    linked with the newest, and moves to its layer if that layer is always shown. If another one
-    also said something that is still true, that becomes a memory of its own."""
-    previous = [rival.memory for rival in replaced]
-    if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
-        # A journal line that moves to MEMORY.md has no place in the journal.
-        path = None if item.memory.layer == "journal" else item.memory.source_path
-        moved = item.memory._replace(layer="long_term", source_path=path)
-        item = item._replace(memory=moved)
-    result = _put_in_place(recorder, item, previous)
-    kept: set[str] = set()
-    for rival in replaced:
-        keeps = rival.verdict.keeps
-        if keeps and keeps not in kept:
-            kept.add(keeps)
-            recorder.add(_remainder(rival.memory, keeps))
-    return result
-
-
-def _remainder(ended: Memory, text: str) -> Memory:
-    """A memory with the part of a superseded one that is still true."""
-    kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
-    return kept._replace(
-        title=derived_title(kept),
-        summary=summary_of(text),
-        parent=ended.id,
-        supersedes=None,
-        superseded_by=None,
-        valid_until=None,
-        version=1,
-        access_count=0,
-        shown_count=0,
-        mention_count=1,
-        accessed_at=None,
-    )
-
-
-def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
-    """Marks a memory as superseded, with the end of its validity."""
-    ended = memory.valid_from or recorder.change.at
-    if previous.valid_from is not None:
-        ended = max(ended, previous.valid_from)
-    recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)
 
 
 # Change sets of several transactions; reindexing

@@ -38,17 +38,15 @@ from holdfast.engine.writing.drafts import (
     says_the_same,
     twin_of,
 )
-from holdfast.engine.writing.recorder import (
-    Recorder,
-    supersede,
-    supersede_all,
-    supersede_by_known,
-)
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.supersede import (
     close_to,
     doubted_by,
     ended_by,
     rivals_of,
+    supersede,
+    supersede_all,
+    supersede_by_known,
     with_candidates,
     with_close,
 )
