@@ -1,5 +1,5 @@
-"""Passages of a conversation that are not to be kept: those in `<private>…</private>`, and messages
-that begin like 'Off the record: …'."""
+"""What a person wants not to be kept: passages in `<private>…</private>`, messages that begin like
+'Off the record: …', and what they said before a prompt like 'forget that'."""
 
 from __future__ import annotations
 
@@ -142,3 +142,22 @@ def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
             kept.append(reply[last:start])
             last = end
     return said, "".join([*kept, reply[last:]])
+
+
+# 'Forget that', and nothing else. A hook asks this of every prompt, before it reads any table.
+_FORGET_LAST = lazy(
+    r"^\W*(?:please |ok(?:ay)?,? |actually,? |no,? |bitte |nein,? |por favor,? |per favore,? "
+    r"|non,? )*"
+    r"(?:forget (?:that|this|it|what i (?:just )?said)"
+    r"|(?:do not|don'?t) (?:remember|keep|store|save) (?:that|this|it)"
+    r"|vergiss (?:das|es)|merk dir das nicht|oublie (?:ça|cela)|oublie-le|olvida(?:lo| eso| esto)"
+    r"|dimentica(?:lo|telo)?(?: questo)?|esque[çc][ae] (?:isso|isto)|vergeet (?:dat|het|dit)"
+    r"|(?:请)?(?:忘掉|忘了|别记|不要记)(?:这个|那个|它|吧|住)*|(?:今の|それ|これ)(?:は|を)?(?:忘れて|覚えないで)"
+    r"(?:ください|下さい|ね)?)(?: please| bitte| alsjeblieft)?\W*$",
+    re.IGNORECASE,
+)
+
+
+def asks_to_forget_last(said: str) -> bool:
+    """Whether a person asks to forget what they said last, and says nothing else."""
+    return _FORGET_LAST.match(said) is not None

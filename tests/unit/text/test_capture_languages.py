@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.text.capture import capture
-from holdfast.text.facts.about_oneself import asks_to_forget_last
+from holdfast.text.private import asks_to_forget_last
 from holdfast.text.slots.compare import compare
 
 DATA = Path(__file__).parents[2] / "data"

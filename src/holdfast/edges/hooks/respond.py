@@ -15,8 +15,7 @@ from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, is_known, opened
-from holdfast.text.facts.about_oneself import asks_to_forget_last
-from holdfast.text.private import without_private, without_private_sides
+from holdfast.text.private import asks_to_forget_last, without_private, without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

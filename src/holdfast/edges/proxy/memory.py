@@ -30,8 +30,7 @@ from holdfast.edges.hooks.event import bounded, is_of_program
 from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.proxy.formats import ModelRequest
 from holdfast.errors import HoldfastError
-from holdfast.text.facts.about_oneself import asks_to_forget_last
-from holdfast.text.private import without_private_sides
+from holdfast.text.private import asks_to_forget_last, without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

@@ -350,7 +350,7 @@ def _last_session(request: _Request) -> list[BlockItem]:
 def _without_forgotten(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
     """The turns without those that are withheld completely, requests to forget, and the replies to
     these."""
-    from holdfast.text.facts.about_oneself import asks_to_forget_last
+    from holdfast.text.private import asks_to_forget_last
 
     out = []
     is_gone = False

@@ -1,6 +1,5 @@
 """Finds what people say about themselves in eight languages beside English: name, home, work,
-allergies and diet, family, likes, languages, and what they want done always or never. Also
-recognises 'forget that'.
+allergies and diet, family, likes, languages, and what they want done always or never.
 
 A sentence is stored in the person's own words; the row of `about_oneself.txt` that matches gives
 its slot. A question, a supposition or a sentence that refers to another one is not stored.
@@ -212,22 +211,3 @@ def _rows_by_word() -> dict[str, tuple[Row, ...]]:
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compiled when a sentence is first met that it may match."""
     return re.compile(pattern)
-
-
-# 'Forget that', and nothing else. A hook asks this of every prompt, before it reads any table.
-_FORGET_LAST = lazy(
-    r"^\W*(?:please |ok(?:ay)?,? |actually,? |no,? |bitte |nein,? |por favor,? |per favore,? "
-    r"|non,? )*"
-    r"(?:forget (?:that|this|it|what i (?:just )?said)"
-    r"|(?:do not|don'?t) (?:remember|keep|store|save) (?:that|this|it)"
-    r"|vergiss (?:das|es)|merk dir das nicht|oublie (?:ça|cela)|oublie-le|olvida(?:lo| eso| esto)"
-    r"|dimentica(?:lo|telo)?(?: questo)?|esque[çc][ae] (?:isso|isto)|vergeet (?:dat|het|dit)"
-    r"|(?:请)?(?:忘掉|忘了|别记|不要记)(?:这个|那个|它|吧|住)*|(?:今の|それ|これ)(?:は|を)?(?:忘れて|覚えないで)"
-    r"(?:ください|下さい|ね)?)(?: please| bitte| alsjeblieft)?\W*$",
-    re.IGNORECASE,
-)
-
-
-def asks_to_forget_last(said: str) -> bool:
-    """Whether a person asks to forget what they said last, and says nothing else."""
-    return _FORGET_LAST.match(said) is not None
