@@ -241,7 +241,9 @@ def serve(
     names = [*LOOPBACK, listening.bracketed(host), *hosts]
     if not here:
         names.append(socket.gethostname())
-    limits = limits_of(memory)._replace(hosts=tuple(dict.fromkeys(names)), origins=tuple(origins))
+    limits = Limits.from_settings(memory.core.settings)._replace(
+        hosts=tuple(dict.fromkeys(names)), origins=tuple(origins)
+    )
     needed = key_needed or not here
     app = create_app(memory, key_needed=needed, limits=limits, access=access)
     bound = socket_.getsockname()[1]
@@ -259,35 +261,9 @@ def serve(
             app,
             socket_,
             stop_s=_STOP_S,
-            limits=connection_limits_of(memory),
+            limits=ConnectionLimits.from_settings(memory.core.settings),
             stopping=app.state.stopping.set,
         )
-
-
-def limits_of(memory: Holdfast) -> Limits:
-    """The limits of the server, from the settings."""
-    settings = memory.core.settings
-    return Limits(
-        body_bytes_max=settings["server.body_bytes_max"],
-        body_seconds_max=settings["server.body_seconds"],
-        requests_max=settings["server.requests_max"],
-        requests_per_key=settings["server.requests_per_key"],
-        streams_per_key=settings["server.streams_per_key"],
-        sessions_per_key=settings["server.sessions_per_key"],
-        session_seconds=settings["server.session_seconds"],
-        session_starts_per_minute=settings["server.session_starts_per_minute"],
-        per_minute=settings["server.per_minute"],
-    )
-
-
-def connection_limits_of(memory: Holdfast) -> ConnectionLimits:
-    """The limits of connections, from the settings."""
-    settings = memory.core.settings
-    return ConnectionLimits(
-        total=settings["server.connections_max"],
-        per_address=settings["server.connections_per_address"],
-        header_s=settings["server.header_seconds"],
-    )
 
 
 def _place(memory: Holdfast) -> str:

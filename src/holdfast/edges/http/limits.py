@@ -39,6 +39,8 @@ from holdfast.edges.server.http_protocol import (
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from holdfast.settings import Settings
+
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -65,6 +67,21 @@ class Limits(NamedTuple):
     origins: tuple[str, ...] = ()
     # The bodies of these paths are streamed and have a limit of their own.
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Limits:
+        """What the settings `server.*` say; hosts and origins are the caller's to add."""
+        return cls(
+            body_bytes_max=settings["server.body_bytes_max"],
+            body_seconds_max=settings["server.body_seconds"],
+            requests_max=settings["server.requests_max"],
+            requests_per_key=settings["server.requests_per_key"],
+            streams_per_key=settings["server.streams_per_key"],
+            sessions_per_key=settings["server.sessions_per_key"],
+            session_seconds=settings["server.session_seconds"],
+            session_starts_per_minute=settings["server.session_starts_per_minute"],
+            per_minute=settings["server.per_minute"],
+        )
 
 
 # Frequent and cheap requests, with a bucket of their own.

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from holdfast.settings import Settings
 
 # What a connection is doing. `waiting`: it has not sent a whole request yet and its sender is not
 # known. `idle`: between two requests. `busy`: it is being answered, or sends a body with a key.
@@ -41,6 +44,15 @@ class ConnectionLimits(NamedTuple):
     drain_s: float = 2.0
     # A client that takes nothing of its answer for this long has gone.
     write_s: float = 60.0
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ConnectionLimits:
+        """What the settings `server.connections_*` and `server.header_seconds` say."""
+        return cls(
+            total=settings["server.connections_max"],
+            per_address=settings["server.connections_per_address"],
+            header_s=settings["server.header_seconds"],
+        )
 
     def within_descriptors(self) -> ConnectionLimits:
         """The same limits, lowered to what the process may open."""
