@@ -280,8 +280,9 @@ _APP = hub_labels.prefix_of(hub_labels.DEFAULT_APP)
 
 
 def hub_name_of(scope: str, labels: tuple[str, ...] = ()) -> str:
-    """The name of the hub for a scope. If the scope has labels, the name that the adapters use.
-    Else the scope's own name if it is a valid one, or a slug of it with a short digest."""
+    """The name of the hub into which an import puts a scope of the other program, such as a user or
+    an agent of mem0. If the scope has labels, the name that the adapters use. Else the scope's own
+    name if it is a valid one, or a slug of it with a short digest."""
     if labels and all(labels):
         return hub_labels.name_of(_APP, labels)
     slug = re.sub(r"[^a-z0-9._-]+", "-", scope.casefold()).strip("-._")

@@ -263,7 +263,8 @@ def _is_copy(line: Memory, made: Memory | None) -> bool:
 
 
 def number_of_close(memory: Memory) -> int | None:
-    """The number of the older memory that this one may be meant to replace."""
+    """The number of the older memory that this one may be meant to replace, as its metadata say;
+    None if there is none."""
     found = memory.metadata.get(CLOSE_TO)
     number = found.get("number") if isinstance(found, Mapping) else None
     return number if isinstance(number, int) else None

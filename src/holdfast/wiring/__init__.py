@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.llm import Model
     from holdfast.store.base import Store
     from holdfast.store.postgres import PostgresStore
-    from holdfast.store.postgres.initialise import Prepared as Prepared
+    from holdfast.store.postgres.initialise import Initialised as Initialised
     from holdfast.store.postgres.initialise import Readiness
     from holdfast.store.postgres.vector_index import Indexed
 
@@ -303,7 +303,7 @@ def refuse_password(url: str) -> None:
 
 def init_store(
     url: str, *, partitions: int | None, citus: bool, role: str, report: Callable[[str], None]
-) -> Prepared:
+) -> Initialised:
     """Makes a database ready to be the store; the only kind of store that needs it."""
     _need_server(
         url,
@@ -327,7 +327,7 @@ def check_store(url: str, *, role: str) -> Readiness:
     return check_readiness(url, role=role)
 
 
-def migrate_store(url: str, *, report: Callable[[str], None]) -> Prepared:
+def migrate_store(url: str, *, report: Callable[[str], None]) -> Initialised:
     """Brings a database up to date, with what takes long on tables that are in use."""
     _need_server(
         url,

@@ -12,7 +12,7 @@ from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.store.values import Progress
-    from holdfast.wiring import Prepared
+    from holdfast.wiring import Initialised
 
 COMMANDS = Commands()
 
@@ -44,7 +44,7 @@ def _init(call: Call, args: Namespace) -> None:
     _show_prepared(call, prepared)
 
 
-def _show_prepared(call: Call, prepared: Prepared) -> None:
+def _show_prepared(call: Call, prepared: Initialised) -> None:
     offered = prepared.offered
     if call.out.json:
         call.out.value(

@@ -206,8 +206,9 @@ def _setting(connection: Connection, name: str) -> int:
     return int(_ask(connection, "SELECT setting FROM pg_settings WHERE name = %s", name))
 
 
-class Prepared(NamedTuple):
-    """The PostgreSQL database as it is now, and warnings for its administrator."""
+class Initialised(NamedTuple):
+    """What `holdfast store init` or `store migrate` has made of a PostgreSQL database: where it is,
+    what its server offers, and warnings for its administrator."""
 
     address: str
     offered: Offered
@@ -221,7 +222,7 @@ def initialise(
     citus: bool = False,
     role: str = "",
     report: Report = lambda what: None,
-) -> Prepared:
+) -> Initialised:
     """Creates the tables in PostgreSQL where they are missing, installs extensions, and grants
     rights to a role."""
     if citus and partitions is not None:
@@ -248,14 +249,14 @@ def initialise(
         notes.append("The tables were made before, without Citus; that cannot be changed.")
     if role:
         notes.append(f"The role `{role}` may read and write, and sees the hubs it has named.")
-    return Prepared(address, offered, tuple(notes))
+    return Initialised(address, offered, tuple(notes))
 
 
-def migrate(url: str, *, report: Report) -> Prepared:
+def migrate(url: str, *, report: Report) -> Initialised:
     """Runs all migrations of PostgreSQL, with the steps that they left for later."""
     address = address_of(url)
     with translated(address):
-        return Prepared(address, run_all(complete(url), address, report), ())
+        return Initialised(address, run_all(complete(url), address, report), ())
 
 
 def _refuse_non_owner(connection: psycopg.Connection[Any], address: str, role: str) -> None:

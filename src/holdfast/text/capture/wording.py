@@ -150,7 +150,8 @@ _MONTH_DAYS_MAX = 31
 
 
 def said_on(text: str, at: datetime) -> str:
-    """The wording of a memory with the day on which it was said."""
+    """A sentence that was captured from a turn, with the day of the turn added, so that words such
+    as 'recently' keep their meaning: 'Recently moved (said on 3 May 2026)'."""
     return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"
 
 

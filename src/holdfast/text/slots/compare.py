@@ -444,9 +444,9 @@ def _first_words() -> frozenset[str]:
 
 
 def as_english(text: str) -> str:
-    """A statement about oneself in another language as the English one that fills the same slot:
-    'Ich bin nach Graz gezogen' as 'Lives in Graz'. Only name, home and employer, and only where the
-    value is certain; other text is returned as it is."""
+    """The English statement with which one about oneself in another language is compared, as it
+    fills the same slot: 'Lives in Graz' for 'Ich bin nach Graz gezogen'. Only name, home
+    and employer, and only where the value is certain; other text is returned as it is."""
     plain = without_note(text).strip()
     if plain.isascii() and _first_words().isdisjoint(_BEGINNINGS.findall(plain.lower())):
         return text
