@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -147,3 +150,57 @@ def test_the_server_prints_where_the_page_is(tmp_path: Path) -> None:
         finally:
             running.terminate()
             running.wait(_PATIENCE_S)
+
+
+class _Relay(BaseHTTPRequestHandler):
+    """A server of another account, which asks a server of the person for its answers."""
+
+    beyond = ""
+
+    def do_GET(self) -> None:
+        with urllib.request.urlopen(self.beyond + self.path, timeout=_PATIENCE_S) as answer:
+            body = answer.read()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Nothing."""
+
+
+def test_a_server_that_passes_answers_on_is_not_opened(tmp_path: Path) -> None:
+    environment = {**_ENVIRON, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_EMBED_MODEL": "none"}
+    words = command("--port", "0")
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(words, stdout=pipe, text=True, env=environment) as running,
+        HTTPServer(("127.0.0.1", 0), _Relay) as relay,
+    ):
+        threading.Thread(target=relay.serve_forever, daemon=True).start()
+        try:
+            assert running.stdout is not None
+            own = f"http://127.0.0.1:{int(running.stdout.readline().split(':')[2].split('/')[0])}"
+            _Relay.beyond = own
+            assert serves_home(str(tmp_path), own)
+            assert not serves_home(str(tmp_path), f"http://127.0.0.1:{relay.server_port}")
+        finally:
+            relay.shutdown()
+            running.terminate()
+            running.wait(_PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    "said", [b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 90_000]
+)
+def test_a_program_that_answers_otherwise_is_no_server(tmp_path: Path, said: bytes) -> None:
+    UiAccess.begin(str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(said)
+
+        threading.Thread(target=answer, daemon=True).start()
+        assert not serves_home(str(tmp_path), f"http://127.0.0.1:{listener.getsockname()[1]}")

@@ -245,13 +245,14 @@ def serves_home(home: str, url: str) -> bool:
     """Whether a Holdfast server of this home answers at this address."""
     import hmac
     import secrets
+    from urllib.parse import urlsplit
 
     from holdfast.edges.web.ui_access import proof_of_home
 
     asked = secrets.token_urlsafe(16)
     shown = _answered(f"{url}/healthz?of={asked}").get("data")
     proof = shown.get("home") if isinstance(shown, dict) else None
-    right = proof_of_home(home, asked)
+    right = proof_of_home(home, urlsplit(url).port or 0, asked)
     if not right or not isinstance(proof, str):
         return False
     return hmac.compare_digest(proof.encode(), right.encode())
@@ -267,13 +268,15 @@ def _answered(url: str) -> dict[str, Any]:
     """The JSON object at an address of this machine; empty if there is none."""
     import json
     import urllib.request
+    from http.client import HTTPException
 
     # Ignores the environment's proxies, as the address is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=_ANSWER_S) as answer:
             found = json.loads(answer.read(_DESCRIPTION_BYTES_MAX))
-    except (OSError, ValueError):
+    except (OSError, ValueError, HTTPException, RecursionError):
+        # Any program may listen there, also one that does not speak HTTP.
         return {}
     return found if isinstance(found, dict) else {}
 

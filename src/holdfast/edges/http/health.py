@@ -126,10 +126,10 @@ async def health(request: Request, of: str | None = None) -> dict[str, Any]:
     ui` tells it from a server of another memory."""
     if of is None:
         return {"data": {"status": "up"}}
-    from holdfast.edges.web.ui_access import proof_of_home
+    from holdfast.edges.web.ui_access import port_of, proof_of_home
 
-    home = request.app.state.memory.home
-    proof = await anyio.to_thread.run_sync(proof_of_home, home, of[:_ASKED_CHARS_MAX])
+    asked = (request.app.state.memory.home, port_of(request.scope), of[:_ASKED_CHARS_MAX])
+    proof = await anyio.to_thread.run_sync(proof_of_home, *asked)
     return {"data": {"status": "up", "home": proof}}
 
 

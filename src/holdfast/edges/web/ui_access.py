@@ -107,11 +107,17 @@ def address_with_ticket(home: str, url: str) -> str:
     return f"{url}?{urlencode({_TICKET: f'{made}.{signature}'})}"
 
 
-def proof_of_home(home: str, asked: str) -> str:
-    """What a server answers to show that it serves this home, to a program of the same person, who
-    alone can read the secret. Empty if the home has no secret."""
+def proof_of_home(home: str, port: int, asked: str) -> str:
+    """What the server on a port answers to show that it serves this home, to a program of the same
+    person, who alone can read the secret. Another account's server on another port cannot pass the
+    answer on as its own. Empty if the home has no secret."""
     tickets = _read(home).get("tickets")
-    return _signature(tickets, 0, f"home {asked}") if tickets else ""
+    return _signature(tickets, port, f"home {asked}") if tickets else ""
+
+
+def port_of(scope: Scope) -> int:
+    """The port that a request came to, as the server knows it; 0 if it came to none."""
+    return (scope.get("server") or ("", 0))[1] or 0
 
 
 def _read(home: str) -> dict[str, str]:
@@ -143,7 +149,7 @@ class UiGate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        port = (scope.get("server") or ("", 0))[1] or 0
+        port = port_of(scope)
         asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
         ticket = dict(asked).get(_TICKET, "")
         is_known = self._access.admits("; ".join(headers.getlist("cookie")), port)
