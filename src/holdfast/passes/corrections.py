@@ -24,7 +24,7 @@ from holdfast.text.slots.corrections import (
     says_more,
     shares_a_thing,
 )
-from holdfast.text.slots.values_in import first_clause, with_values_of
+from holdfast.text.slots.values_in import first_clause, is_function_word, with_values_of
 from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
@@ -153,7 +153,13 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
     words = said[found.start : found.end]
     clause = words if found.manner == "changed" else first_clause(words)
     span = Span(found.begin, found.end)
-    in_passing = found.manner == "may correct"
+    # Many such words are for the agent: 'Correction: line 15 is wrong'.
+    in_passing = found.manner == "may correct" or (
+        found.manner == "corrects"
+        and not found.about
+        and len(clause.split()) > _VALUE_WORDS_MAX
+        and not _shares(words, old, found)
+    )
     in_full = resolve(clause, heard.read_at, when="ahead").text
     new = with_values_of(in_full, old, only=in_passing)
     # 'In April' has a year now, and the older statement may have none.
@@ -166,9 +172,11 @@ def _add_correction(proposed: Proposed, fact: Corrected) -> None:
             meant = resolve(new, heard.read_at, when="ahead")
             meant = meant if meant.dates else in_other_language(new, heard.read_at) or meant
             new = dated(new, meant, heard.read_at)
-    elif found.manner != "changed" and _replaces_alone(said[found.begin :], old, found):
+    elif found.manner != "changed":
         # 'I moved to Linz, still getting used to it' is understood by its first part.
         alone = capture(first_clause(words), at=heard.read_at)
+        if not _replaces_alone(said[found.begin :], old, found, is_statement=len(alone) == 1):
+            return
         if len(alone) == 1:
             new, since, until = alone[0].text, alone[0].occurred_at, alone[0].occurred_until
         else:
@@ -203,18 +211,57 @@ def _is_kept_as_said(proposed: Proposed, found: Correction) -> bool:
 _ENDS = " .,;:!–-…。！，、"
 
 
-def _replaces_alone(rest: str, old: str, found: Correction) -> bool:
+def _replaces_alone(rest: str, old: str, found: Correction, *, is_statement: bool) -> bool:
     """Whether the words certainly correct the fact, though no value shows it. 'That's wrong' and
-    'sorry, it's still red' may be about what the agent did, unless they share a word with it."""
+    'sorry, it's still red' may be about what the agent did, unless they share a word with it. The
+    first part of the words may be a statement by itself."""
     if not rest.strip(" ,.;:!–-…"):
         return False
     if found.manner == "corrects":
-        return True
+        # What shares nothing with the fact may be about what the agent does: 'correction: the test
+        # is red'. Then only a name or a statement takes its place.
+        said = rest[found.start - found.begin :]
+        if found.about or _shares(said, old, found):
+            return True
+        clause = first_clause(said)
+        return _is_only_name(clause, found.language) or is_statement
     if found.manner == "denies":
-        return shares_a_thing(rest, old)
+        return _shares(rest, old, found)
     is_name = _IS_NAME.search(rest) is not None and _ENDS_WITH_NAME.search(old) is not None
     return found.manner == "may correct" and found.points and (is_name or shares_a_thing(rest, old))
 
+
+def _shares(one: str, other: str, found: Correction) -> bool:
+    return shares_a_thing(one, other, is_english=not found.language)
+
+
+# A value and the words around it: 'wegen 15 Euro'.
+_VALUE_WORDS_MAX = 3
+_NAME_WORDS_MAX = 4
+_NAME_CHARS_MAX = 8
+_UNSPACED = lazy(r"[぀-ヿ㐀-鿿]")
+# What is said of something, in a script without spaces.
+_SAYS_OF = lazy(r"[がはを的有]")
+
+
+def _is_only_name(clause: str, language: str) -> bool:
+    """Whether what is new is hardly more than a name: 'Linz', 'chez Thales plutôt'."""
+    if _UNSPACED.search(clause):
+        return len(clause) <= _NAME_CHARS_MAX and _SAYS_OF.search(clause) is None
+    said = clause.split()
+    if not 0 < len(said) <= _NAME_WORDS_MAX:
+        return False
+    is_small = [is_function_word(word) for word in said]
+    named = [at for at, word in enumerate(said) if not is_small[at] and any(map(str.isupper, word))]
+    if language == "de":
+        # All nouns have a capital letter: 'der Befehl heißt ls', 'Test läuft nicht'.
+        is_noun = said[0].casefold() in _GERMAN_ARTICLES
+        return len(named) == 1 and not is_noun and sum(is_small) == len(said) - 1
+    # 'Test fails' begins with one because it begins a sentence.
+    return bool(named) and (named != [0] or len(said) == 1 or is_small[1])
+
+
+_GERMAN_ARTICLES = frozenset("der die das den dem des ein eine einen einem einer".split())  # noqa: SIM905
 
 # 'It's Anja with a j' after 'Sister's name is Ana'.
 _IS_NAME = lazy(r"\b(?:[Ii]t|[Hh]e|[Ss]he)(?:'s| is) [A-Z][\w-]+(?: with \S+ \S+)?\W*\Z")

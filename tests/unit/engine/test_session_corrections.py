@@ -182,6 +182,36 @@ def test_other_words_leave_a_fact_alone(observed: Say, said: str) -> None:
     assert facts(observed("My manager is Chidi.", said)) == ["Manager is Chidi"]
 
 
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("I live in Vienna.", "Correction: the script is broken"),
+        ("I live in Vienna.", "I misspoke, the command is git pull"),
+        ("I live in Vienna.", "I'm kidding around with the kids tonight"),
+        ("My rent is 900 euros.", "Correction: line 15 is wrong"),
+        ("Mein Mann heißt Bernd.", "Das ist falsch, mein Test ist rot"),
+        ("Ich wohne in Wien.", "Ich habe mich vertippt, der Befehl heißt ls"),
+        ("Wir nutzen Postgres.", "Korrektur der Klausuren bis Freitag"),
+        ("J'habite à Lyon.", "J'ai changé d'avis, ajoute un test"),
+        ("J'habite à Lyon.", "Plutôt sympa, ton code"),
+        ("Nous utilisons Postgres.", "Correction : le test est rouge"),
+        ("Vivo en Madrid.", "Me equivoqué, el test falla"),
+        ("Vivo en Madrid.", "Quiero decir gracias"),
+        ("Abito a Roma.", "Anzi, scrivimi una funzione in Rust"),
+        ("Abito a Roma.", "Ho sbagliato, il test non passa"),
+        ("Moro em Lisboa.", "Errei o comando, era git pull"),
+        ("Ik woon in Utrecht.", "Ik bedoel de functie parse"),
+        ("大阪に住んでいます。", "間違いでした、テストが落ちます"),
+    ],
+)
+def test_a_correction_of_something_else_leaves_a_fact_alone(
+    observed: Say, fact: str, said: str
+) -> None:
+    kept = facts(observed(fact))
+    assert kept
+    assert facts(observed(said)) == kept
+
+
 def test_another_session_is_not_meant(observed: Say) -> None:
     hub = observed("Our rent is 900 euros.")
     hub.observe_turn("make that 950", "ok", session="other")

@@ -242,7 +242,12 @@ def shares_a_thing(one: str, other: str, *, is_english: bool = True) -> bool:
 
     shared = set(terms(one)).intersection(terms(other))
     things = {term for term in without_times(shared) if not is_stop(term)} - _change_terms()
+    # In Japanese these are particles and the ends of verbs.
+    things = {term for term in things if not _HIRAGANA.fullmatch(term)}
     return bool(things if is_english else things - function_terms())
+
+
+_HIRAGANA = lazy(r"[぀-ゟ]+")
 
 
 @lru_cache(maxsize=1)

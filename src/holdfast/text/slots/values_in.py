@@ -89,6 +89,11 @@ def function_terms() -> frozenset[str]:
     return frozenset(term for word in found for term in terms(word))
 
 
+def is_function_word(word: str) -> bool:
+    """Whether a word is a function word in English or another language."""
+    return is_stop(word) or set(terms(word)) <= function_terms()
+
+
 _COUNTS = ("number", _SPELLED)
 _NEXT_WORD = lazy(r" ([^\W\d_]{3,})")
 
