@@ -27,6 +27,8 @@ class Entry(NamedTuple):
     collection: str
     created: Any
     values: dict[str, Any]
+    # Names the collection where an earlier one, of another of Chroma's databases, has its name.
+    place: str
 
 
 def read(path: str, options: Options) -> Iterator[Found]:
@@ -50,21 +52,24 @@ def _file(path: str) -> str:
 
 def entries(database: Database) -> Iterator[Entry]:
     """The entries of all Chroma collections, with their metadata."""
-    there = database.require("embedding_metadata", ("id", "key", "string_value"))
+    columns = database.require("embedding_metadata", ("id", "key", "string_value"))
     of_entries = database.require("embeddings", ("id", "embedding_id"))
-    values = ", ".join(f"m.{one} AS {one}" for one in _VALUES if one in there)
+    values = ", ".join(f"m.{one} AS {one}" for one in _VALUES if one in columns)
     created = "e.created_at" if "created_at" in of_entries else "NULL"
-    name, joined = "''", ""
+    name, collection, joined = "''", "''", ""
+    firsts: dict[str, str] = {}
     if {"segments", "collections"} <= database.tables():
-        name = "coalesce(c.name, '')"
+        name, collection = "coalesce(c.name, '')", "coalesce(c.id, '')"
         joined = (
             " LEFT JOIN segments s ON s.id = e.segment_id"
             " LEFT JOIN collections c ON c.id = s.collection"
         )
+        for row in database.rows("SELECT id, name FROM collections ORDER BY rowid"):
+            firsts.setdefault(str(row["name"]), str(row["id"]))
     query = (
         f"SELECT e.id AS row, e.embedding_id AS id, {name} AS collection, {created} AS created,"
-        f" m.key AS key, {values} FROM embeddings e{joined}"
-        " JOIN embedding_metadata m ON m.id = e.id ORDER BY e.id"
+        f" {collection} AS collection_id, m.key AS key, {values} FROM embeddings e{joined}"
+        " LEFT JOIN embedding_metadata m ON m.id = e.id ORDER BY e.id"
     )
     lists = _lists(database)
     last, found = None, None
@@ -73,10 +78,12 @@ def entries(database: Database) -> Iterator[Entry]:
             if found is not None:
                 yield found
             last = row["row"]
-            found = Entry(
-                str(row["id"]), str(row["collection"]), row["created"], lists.pop(row["row"], {})
-            )
-        found.values[str(row["key"])] = _value(row)
+            called, its_id = str(row["collection"]), str(row["collection_id"])
+            place = called if firsts.get(called, its_id) == its_id else its_id
+            there = lists.pop(row["row"], {})
+            found = Entry(str(row["id"]), called, row["created"], there, place)
+        if row["key"] is not None:
+            found.values[str(row["key"])] = _value(row)
     if found is not None:
         yield found
 
@@ -103,7 +110,7 @@ def _value(row: dict[str, Any]) -> Any:
 
 
 def _record(entry: Entry) -> Found:
-    place = f"{entry.collection}/{entry.id}"
+    place = f"{entry.place}/{entry.id}"
     text = entry.values.get(_DOCUMENT)
     if not isinstance(text, str) or not text.strip():
         return Skipped(place, "it has no document")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -185,6 +187,37 @@ def test_the_metadata_of_a_collection_of_chroma_can_be_filtered_by(
             "collection": "notes",
         },
     }
+
+
+def test_collections_of_one_name_in_two_databases_of_chroma_all_come_in(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(chroma(tmp_path) / "chroma.sqlite3")) as store, store:
+        store.execute("INSERT INTO collections VALUES ('c3', 'notes')")
+        store.execute("INSERT INTO segments VALUES ('s3', 'sqlite', 'METADATA', 'c3')")
+        store.execute("INSERT INTO embeddings VALUES (5, 's3', 'a', x'00', NULL)")
+        store.execute(
+            "INSERT INTO embedding_metadata (id, key, string_value)"
+            " VALUES (5, 'chroma:document', 'The pier of Emden has a red lamp')"
+        )
+    memory.import_from("chroma", tmp_path)
+    memory.import_from("chroma", tmp_path)
+    assert contents(memory) == {
+        "Deploys run on Fridays",
+        "The staging server is heron",
+        "Ada prefers tabs",
+        "The pier of Emden has a red lamp",
+    }
+
+
+def test_an_entry_of_chroma_without_any_metadata_is_counted_as_left_out(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(chroma(tmp_path) / "chroma.sqlite3")) as store, store:
+        store.execute("INSERT INTO embeddings VALUES (5, 's1', 'bare', x'00', NULL)")
+    report = memory.import_from("chroma", tmp_path)
+    left = [one.id for one in report.notes if isinstance(one, Skipped)]
+    assert left == ["wiki/b", "notes/bare"]
 
 
 def test_what_mem0_did_not_write_into_chroma_is_not_passed_over(
