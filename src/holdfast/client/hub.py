@@ -155,9 +155,10 @@ class RemoteHub(HubMemory):
 
     def _on_changes(self, send: _RemoteOperation, given: dict[str, Any]) -> list_[Any]:
         limit, most = given.pop("limit", 50), send.operation.limits["limit"]
+        check_count(limit)
         out: list_[Any] = []
         while True:
-            size = max(1, min(most, limit - len(out)))
+            size = min(most, limit - len(out))
             found = send({**given, "limit": size})
             out += found
             if len(out) >= limit or len(found) < size:
@@ -168,7 +169,7 @@ class RemoteHub(HubMemory):
         names, most = list_(given["changes"]), send.operation.limits["changes"]
         out: dict[str, Any] = {}
         for start in range(0, len(names), most):
-            out |= send({"changes": names[start : start + most]})
+            out |= send({**given, "changes": names[start : start + most]})
         return out
 
     def _on_flush(self, send: _RemoteOperation, given: dict[str, Any]) -> Any:

@@ -110,8 +110,13 @@ def _walk(hub: Any) -> list[Any]:
     told(hub.history("indent"))
     told(hub.diff("indent", old=1, new=2))
     changes = hub.changes(limit=4)
+    for count in (0, -1, "2", True):
+        with pytest.raises(holdfast.InvalidInput) as refused:
+            hub.changes(limit=count)
+        told(str(refused.value))
     told(changes)
     told(hub.touched([change.id for change in changes]).values())
+    told(hub.touched([change.id for change in changes], limit=1).values())
     told(hub.purge(2, reason="gone"))
     told(hub.receipts())
     told(hub.journal_add("Planted the beans", at=T0))
