@@ -69,7 +69,8 @@ class HoldfastMemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncHoldfastMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for the async client: each command runs in a thread of its own."""
+    """The memory tool of Claude for the asynchronous client: each command runs in a thread of its
+    own."""
 
     def __init__(
         self,

@@ -298,7 +298,7 @@ def _coroutine(method: Callable[..., R]) -> Callable[..., Coroutine[Any, Any, R]
 
 
 class AsyncMemory:
-    """The same with coroutines, as mem0's `AsyncMemory`."""
+    """The interface of mem0's library with coroutines, as its `AsyncMemory`."""
 
     def __init__(
         self,

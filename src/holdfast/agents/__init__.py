@@ -31,9 +31,10 @@ ParameterKind: TypeAlias = Literal[
 
 
 class Parameter(NamedTuple):
-    """One argument. `least` and `most` bound a number, a text's characters or a list's items; a
-    `clamped` number outside of them is taken for the nearest one inside, not refused.
-    `shape` is what a value looks like, as a schema, where a form is strict; a call takes more."""
+    """One argument of an agent's tool. `least` and `most` bound a number, a text's characters or a
+    list's items; a `clamped` number outside of them is taken for the nearest one inside, not
+    refused. `shape` is what a value looks like, as a schema, where a form is strict; a call takes
+    more."""
 
     name: str
     kind: ParameterKind
@@ -48,7 +49,8 @@ class Parameter(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """One tool. `run` gets every parameter, defaults filled in, and answers with text or data.
+    """One tool of an agent. `run` gets every parameter, defaults filled in, and answers with text
+    or data.
 
     `reads`, `destroys` and `repeats` are the hints of MCP: it changes nothing, it may take
     something away, calling it twice is calling it once. `extra` tools are listed when asked for.

@@ -240,7 +240,8 @@ def made_from(memory: Memory) -> tuple[str, ...]:
 
 
 def is_archive(memory: Memory) -> bool:
-    """Whether it is the archive of a whole session, and not taken from one thing said in it."""
+    """Whether a memory is the archive of a whole session, and not taken from one thing said in
+    it."""
     return memory.category == CONVERSATION and memory.session is not None and not memory.origin
 
 

@@ -53,8 +53,8 @@ _REASON_MAX = 500
 
 
 class Job(NamedTuple):
-    """A job. `lease` identifies the current attempt, so that a worker that lost its lease is
-    informed so when it reports."""
+    """A job in the queue. `lease` identifies the current attempt, so that a worker that lost its
+    lease is informed so when it reports."""
 
     id: str
     hub_id: str

@@ -281,7 +281,8 @@ ADVERSARIAL = "adversarial"
 
 
 class QuestionResult(NamedTuple):
-    """One question's result. `scores` is None if the question has no answer in the store."""
+    """The result of one question of a test set. `scores` is None if the question has no answer in
+    the store."""
 
     store: str
     question: Question

@@ -129,7 +129,8 @@ class Kept(NamedTuple):
 
 
 def described(received: Received, name: str) -> Attachment:
-    """The attachment for a received file, with the given name without its folders."""
+    """The description that is stored of an attached file, with the given name without its
+    folders."""
     from holdfast.extract.readers import kind_of
 
     plain = "".join(char for char in name if char.isprintable())

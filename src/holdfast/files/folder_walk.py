@@ -37,7 +37,8 @@ _IGNORE_BYTES_MAX = 1_000_000
 
 
 class FoundFile(NamedTuple):
-    """A file to read. The path is relative to the folder and has forward slashes."""
+    """A file of an indexed folder that is to be read. The path is relative to the folder and has
+    forward slashes."""
 
     path: str
     stamp: tuple[int, int, int]  # modified and changed in ns, size in bytes

@@ -125,7 +125,7 @@ def note_state(core: Core, hub_id: str, token: Token) -> None:
 
 
 def was_in_state(reader: Reader, hub_id: str, token: Token) -> bool:
-    """The same, with a reader."""
+    """Whether the hub had the state of a token once, as a reader of the store sees it."""
     before = reader.record(hub_id, KIND, BEFORE)
     if before is not None and token.change in before.body["changes"]:
         return True

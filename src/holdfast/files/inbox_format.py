@@ -156,7 +156,7 @@ def _named(character: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """The inverse of `encoded`."""
+    """A text of INBOX.md without its escapes; the inverse of `encoded`."""
     return _REFERENCE.sub(_meant, text)
 
 

@@ -134,7 +134,7 @@ _WRITE_VERSION, _WAL = 18, 2
 
 
 def is_sqlite(path: str) -> bool:
-    """Whether it is a file that begins as SQLite's do."""
+    """Whether a file to be imported begins as SQLite's do."""
     if not os.path.isfile(path):
         return False
     with open_regular(path) as file:
@@ -187,7 +187,8 @@ class Database:
 
 @contextmanager
 def open_database(path: str, program: str) -> Iterator[Database]:
-    """The file, for reading. A program that has it open is not disturbed."""
+    """Another program's SQLite file, opened for reading. A program that has it open is not
+    disturbed."""
     if not os.path.exists(path):
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
     with open_regular(path) as file:

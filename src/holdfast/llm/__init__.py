@@ -83,7 +83,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
 
 
 class Provider(NamedTuple):
-    """A service. '' as its URL is the official address of its protocol."""
+    """A service with language models. '' as its URL is the official address of its protocol."""
 
     protocol: str
     url: str
@@ -121,7 +121,7 @@ def key_variable_of(provider: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether it can be a provider's name."""
+    """Whether a text can be the name of a provider of language models."""
     return _NAME.fullmatch(text) is not None
 
 

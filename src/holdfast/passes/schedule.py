@@ -127,9 +127,9 @@ _BY_ITSELF = "by itself"
 
 
 class Periodic(NamedTuple):
-    """An automatic pass. `every` returns its interval from the current settings; None if it is
-    disabled. `run` is called with the hub (a HubMemory). A pass with its own record of runs and its
-    own lock defines `is_due`."""
+    """An automatic pass and how often it runs. `every` returns its interval from the current
+    settings; None if it is disabled. `run` is called with the hub (a HubMemory). A pass with its
+    own record of runs and its own lock defines `is_due`."""
 
     name: str
     every: Callable[[Settings], timedelta | None]

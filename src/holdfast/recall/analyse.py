@@ -52,7 +52,7 @@ class Window(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """A parsed question."""
+    """A question to recall, parsed."""
 
     text: str
     words: str
@@ -75,7 +75,7 @@ class Analysis(NamedTuple):
 def analyse(
     text: str, *, now: datetime, zone: tzinfo | None = None, plain: bool = False
 ) -> Analysis:
-    """Parse a question. Raises InvalidInput if it is empty or a filter is not valid.
+    """Parses a question to recall. Raises InvalidInput if it is empty or a filter is not valid.
 
     `now` and `zone` (UTC by default) resolve dates such as 'last Tuesday'. The query syntax is
     that of a search field. In prose (a text that ends with a question mark, or several sentences)

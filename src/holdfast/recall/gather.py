@@ -103,8 +103,8 @@ def embed_question(
     cache: VectorCache,
     degraded: list[str],
 ) -> QuestionVector | None:
-    """Embeds the question. Returns None if vector search is not possible, and adds the reason to
-    `degraded`."""
+    """Embeds the question of a recall. Returns None if vector search is not possible, and adds the
+    reason to `degraded`."""
     if embedder is None:
         degraded.append(NO_MODEL)
         return None

@@ -162,7 +162,7 @@ def dumps(value: Any) -> str:
 
 
 def from_micros(micros: int) -> datetime:
-    """The inverse of `to_micros`."""
+    """The time that a store keeps as microseconds; the inverse of `to_micros`."""
     return EPOCH + timedelta(0, 0, micros)
 
 
@@ -368,7 +368,7 @@ def ids_holding(memories: Iterable[Memory], needle: str, limit: int) -> list[str
 
 
 def turn_ids_holding(turns: Iterable[tuple[str, str]], needle: str, limit: int) -> list[str]:
-    """The same for turns: their ids and contents."""
+    """The ids of the first turns that contain the needle; `turns` are ids and contents."""
     return list(islice((one for one, said in turns if needle in trigram_text(said)), limit))
 
 

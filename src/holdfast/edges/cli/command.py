@@ -45,7 +45,7 @@ Server = Literal["works", "refused", "ignored"]
 
 
 class Command(NamedTuple):
-    """A command. `name` may have two words, as in `hub create`."""
+    """A command of the command line. `name` may have two words, as in `hub create`."""
 
     name: str
     example: str
@@ -322,7 +322,7 @@ def parser_of(command: Command) -> Parser:
 
 
 def whole(text: str) -> int:
-    """Parses a whole number."""
+    """Parses a whole number given to a command."""
     try:
         return int(text.strip().removeprefix("#"))
     except ValueError:
@@ -338,7 +338,8 @@ _AGO = lazy(r"(\d{1,9}|an?)\s+(second|minute|hour)s?\s+ago")
 
 
 def span(text: str) -> timedelta:
-    """Parses a duration. Raises InvalidInput if it is not one."""
+    """Parses a length of time given to a command, such as `7d`. Raises InvalidInput if it is not
+    one."""
     plain = text.strip().lower()
     parts = _PART.findall(plain)
     if not parts or _PART.sub("", plain):

@@ -68,20 +68,21 @@ def _cut(out: list[int], place: int, least: int, over: int) -> int:
 
 
 def short(text: str, chars_max: int = 200) -> str:
-    """Puts a text on one line: runs of white space become one space, and long text is cut."""
+    """Puts a text on one line of the terminal: runs of white space become one space, and long text
+    is cut."""
     words = " ".join(printable(text[: chars_max * 4]).split())
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
 
 def counted(count: int, word: str) -> str:
-    """`1 memory`, `2 memories`."""
+    """A number of things in words for a line of output: `1 memory`, `2 memories`."""
     if count != 1:
         word = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return f"{count:,} {word}"
 
 
 def times(count: int) -> str:
-    """`never`, `once`, `3 times`."""
+    """How often something was done, for a line of output: `never`, `once`, `3 times`."""
     return ("never", "once")[count] if count < 2 else f"{count:,} times"
 
 

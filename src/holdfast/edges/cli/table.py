@@ -216,7 +216,7 @@ def split_group(words: list[str]) -> tuple[Group | None, list[str]]:
 
 
 def has_parts(word: str) -> bool:
-    """Whether it is the first word of two-word commands, but not a command itself."""
+    """Whether a word is the first of two-word commands, but not a command itself."""
     module = _module_of(word)
     names = [row.name for row in commands_in(module)] if module else []
     word = SYNONYMS.get(word, word)

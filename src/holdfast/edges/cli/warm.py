@@ -82,7 +82,8 @@ def folder_of(words: "Sequence[str]") -> str:
 
 
 def home_of(words: "Sequence[str]") -> str:
-    """The same as `settings.home_folder`, with the option of the command line."""
+    """The home folder as `settings.home_folder` finds it, for a command that the warm process may
+    run, with the option of the command line."""
     given = ""
     left = iter(words)
     for word in left:

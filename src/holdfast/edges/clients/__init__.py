@@ -24,8 +24,8 @@ SCOPES: tuple[Scope, ...] = ("user", "project")
 
 
 class ServerEntry(NamedTuple):
-    """The entry to write. `fields` are ours and kept up to date; `first` are only written with a
-    new entry, as a person may change them."""
+    """The entry of the MCP server that setup writes into a client's settings. `fields` are ours and
+    kept up to date; `first` are only written with a new entry, as a person may change them."""
 
     fields: dict[str, Any]
     first: dict[str, Any]

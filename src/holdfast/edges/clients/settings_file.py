@@ -61,7 +61,8 @@ def read(path: str) -> bytes | None:
 
 
 def decode(path: str, data: bytes) -> str:
-    """The file as text. Nothing is translated, so that encoding gives the same bytes again."""
+    """The settings file of a client as text. Nothing is translated, so that encoding gives the same
+    bytes again."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -27,7 +27,8 @@ _SOCKET_BYTES_MAX = 100
 
 
 def home_of(words: list[str]) -> str:
-    """Like `settings.home_folder`, which cannot be imported here."""
+    """The home folder of a hook, found as by `settings.home_folder`, which cannot be imported
+    here."""
     given = _option(words, "--home") or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
     path = os.path.expanduser(given)
     if given[0] == "~" and (
@@ -126,7 +127,8 @@ def run(words: list[str]) -> bytes:
 
 
 def main(words: list[str]) -> None:
-    """Prints the hook's answer. Whatever goes wrong, the client's session goes on."""
+    """Runs the program that a client starts for a hook, and prints its answer. Whatever goes wrong,
+    the client's session goes on."""
     home = ""
     try:
         home = home_of(words)

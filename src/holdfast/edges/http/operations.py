@@ -100,7 +100,8 @@ def named_body(
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> type[BaseModel]:
-    """The same with that name and the operation's description."""
+    """The body of a REST request that runs an operation, named, with the operation's
+    description."""
     made: type[BaseModel] = _model(Body, operation, without, dict(fields or {}), name)
     made.__doc__ = operation.__doc__
     return made
@@ -112,7 +113,7 @@ def query_of(
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Any:
-    """The same for query parameters."""
+    """The query parameters of a REST route with the arguments of an operation."""
     return _model(Parameters, operation, without, dict(fields or {}))
 
 

@@ -37,7 +37,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 class SearchForm(NamedTuple):
-    """The search form."""
+    """The search form of the page 'Find'."""
 
     q: str = ""
     layer: str = ""

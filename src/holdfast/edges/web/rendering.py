@@ -258,7 +258,8 @@ def _parser() -> MarkdownIt:
 
 
 def to_html(text: str) -> Markup:
-    """Markdown as safe HTML. Pictures are left out: they would be fetched from elsewhere."""
+    """Markdown as safe HTML for the web page. Pictures are left out: they would be fetched from
+    elsewhere."""
     if len(text) > CHARS_MAX:
         return Markup("<pre>{}</pre>").format(text)
     made = _parser().render(text)

@@ -126,12 +126,12 @@ def context(
     outdated: Sequence[CorrectedFact] = (),
     own_files: Sequence[str] = (),
 ) -> Context:
-    """Builds the block. Only `explain` lists what is not in it. `file` is MEMORY.md for the styles
-    that show it; without it they show what it would contain. `own_files` are the paths of the hub's
-    own documents, which are listed if there is no question. If this block is shown beside one of
-    another hub, `elsewhere` says which sessions that hub has logged: their turns, and the end of
-    the last session, are left to it. `outdated` are facts of the other hub that were superseded:
-    turns that say them are marked."""
+    """Builds the context block. Only `explain` lists what is not in it. `file` is MEMORY.md for the
+    styles that show it; without it they show what it would contain. `own_files` are the paths of
+    the hub's own documents, which are listed if there is no question. If this block is shown beside
+    one of another hub, `elsewhere` says which sessions that hub has logged: their turns, and the
+    end of the last session, are left to it. `outdated` are facts of the other hub that were
+    superseded: turns that say them are marked."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=scope.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":

@@ -383,5 +383,5 @@ def begun(text: str, start: int) -> str | None:
 
 
 def is_fixed_reply(text: str) -> bool:
-    """Whether it is only a reply of Holdfast without a memory."""
+    """Whether a text is only a reply of Holdfast without a memory."""
     return may_be_fixed_reply(text) and FIXED.fullmatch(bare_reply(text)) is not None

@@ -64,7 +64,7 @@ def may_be_ours(text: str) -> bool:
 
 
 def may_be_fixed_reply(text: str) -> bool:
-    """Whether it may be a reply of Holdfast without a memory."""
+    """Whether a text may be a reply of Holdfast without a memory."""
     if len(text) > _FIXED_CHARS_MAX:
         return False
     plain = bare_reply(text)

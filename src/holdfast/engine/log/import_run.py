@@ -95,7 +95,7 @@ def _ended(spans: list[Span], last: str) -> list[Span]:
 
 
 def finish(scope: Scope, run: Run) -> None:
-    """Ends the run. One that imported nothing leaves no record."""
+    """Ends the run of an import. A run that imported nothing leaves no record."""
     with scope.write() as writer:
         kept = {
             session: spans

@@ -104,7 +104,8 @@ class MapGroup(NamedTuple):
 
 
 class MeaningMap(NamedTuple):
-    """The map. `total` is how many memories there are; `by` is `meaning` or `words`."""
+    """The map of memories by meaning. `total` is how many memories there are; `by` is `meaning` or
+    `words`."""
 
     points: list[MapPoint]
     groups: list[MapGroup]

@@ -52,8 +52,8 @@ def request_decision(
     source: Source = "sdk",
     source_agent: str | None = None,
 ) -> Decision:
-    """Asks a question. If the same question with the same options is open already, it is not asked
-    again."""
+    """Asks a person to decide a question. If the same question with the same options is open
+    already, it is not asked again."""
     redacted = scope.core.redactor.text
     asked = redacted(_line("question", question, _QUESTION_CHARS_MAX))
     choices = tuple(map(redacted, _options(options)))

@@ -184,7 +184,8 @@ def lifecycle(
 
 
 def lifecycle_automatically(scope: Scope) -> LifecycleMoves:
-    """The same for an automatic run, which `automatic.claim` has claimed."""
+    """Runs the lifecycle by itself, not for a caller; the run is one that `automatic.claim` has
+    claimed."""
     return _run(scope.acting(AUTOMATIC_ACTOR, sees_all=True), None)
 
 

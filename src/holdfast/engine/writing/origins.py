@@ -190,7 +190,7 @@ def with_page_fetched(draft: Draft) -> Draft:
 
 
 def refuse_unfetchable(draft: Draft) -> None:
-    """A page can be fetched for a link, and for nothing else."""
+    """Raises an error if a draft of which a page is to be fetched is not a link."""
     if draft.content_type not in (None, "link") or address_of(draft.content) is None:
         raise InvalidInput(
             "Only the page of a link can be fetched: one address that begins with http or https.",

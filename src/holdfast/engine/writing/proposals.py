@@ -56,11 +56,12 @@ SAID_BY, ASSISTANT = "said_by", "assistant"
 
 
 class Proposal(NamedTuple):
-    """Something to remember. If `said` is given, the turn that it was taken from, it is grounded
-    here: stored only if the turn supports it. A proposer that has grounded it already gives only
-    the `origin`. `quote` is the part of the turn that it relies on, and `at` when it was said. A
-    `standing` one is promoted to long-term memory at once. `changes` is the id of a memory that the
-    sentence around it changes, and `corrects` that of one which the person corrected by it."""
+    """Something to remember that a pass or an agent proposes. If `said` is given, the turn that it
+    was taken from, it is grounded here: stored only if the turn supports it. A proposer that has
+    grounded it already gives only the `origin`. `quote` is the part of the turn that it relies on,
+    and `at` when it was said. A `standing` one is promoted to long-term memory at once. `changes`
+    is the id of a memory that the sentence around it changes, and `corrects` that of one which the
+    person corrected by it."""
 
     text: str
     category: str | None = None

@@ -70,7 +70,7 @@ def render(text: str, time: str = "") -> str:
 
 
 def render_bare(text: str) -> str:
-    """The same without a time; a table or a fenced block is an entry as it is."""
+    """An entry of a journal without its time; a table or a fenced block is an entry as it is."""
     return without_controls(text).strip() if _stands_alone(text.strip()) else render(text)
 
 

@@ -54,7 +54,7 @@ Block: TypeAlias = Verbatim | Section | MarkdownItem | PageBreak
 
 
 class Document(NamedTuple):
-    """A file in blocks."""
+    """MEMORY.md in blocks."""
 
     blocks: tuple[Block, ...]
     newline: str = "\n"
@@ -65,7 +65,7 @@ class Document(NamedTuple):
 
 
 def render(document: Document) -> str:
-    """The file's text."""
+    """The text of MEMORY.md from its blocks."""
     return "".join(block.raw for block in document.blocks)
 
 

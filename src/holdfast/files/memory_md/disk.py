@@ -97,7 +97,7 @@ def texts_of(document: Document) -> dict[str, str]:
 def read_files(
     reader: Reader, hub_id: str, folder: str, core: Core, *, pages: bool, more: Iterable[str]
 ) -> Files:
-    """Reads the files. `more` are names of pages that were never synced."""
+    """Reads MEMORY.md and its pages. `more` are names of pages that were never synced."""
     agreed = agreed_texts(reader, hub_id)
     names = [FILE_NAME, *more]
     if agreed is not None:

@@ -121,7 +121,7 @@ def _once(blocks: Iterable[Block]) -> list[Block]:
 
 
 def split(document: Document) -> dict[str, str]:
-    """The files' texts."""
+    """The texts of MEMORY.md and its pages, from the document that has them all."""
     if not _has_pages(document):
         return {FILE_NAME: render(document)}
     texts: dict[str, list[str]] = {FILE_NAME: []}

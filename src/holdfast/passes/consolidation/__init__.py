@@ -254,7 +254,7 @@ _SOURCE = re.compile(rf"- #(\d{{1,15}}) ([0-9a-f]{{{HASH_CHARS}}}) (\S+):(?: (.*
 
 
 def render(plan: Plan) -> str:
-    """The plan as text."""
+    """The plan of a consolidation as text."""
     lines = [
         f"# Consolidation of hub {plan.hub}, {to_text(plan.made_at)}, by {_one_line(plan.by)}",
         "",

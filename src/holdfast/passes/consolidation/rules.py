@@ -97,8 +97,8 @@ def is_settled(step: Step, material: Material) -> bool:
 
 
 def once_each(steps: Iterable[Step], memories: Mapping[int, Memory]) -> list[Step]:
-    """The steps of consolidation without duplicates, and without steps about a long-term memory
-    that an earlier step removes."""
+    """The steps that the rules of consolidation propose, without duplicates, and without steps
+    about a long-term memory that an earlier step removes."""
     out: list[Step] = []
     taken: set[int] = set()
     said: set[tuple[object, ...]] = set()

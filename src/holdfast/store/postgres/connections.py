@@ -111,7 +111,8 @@ def connect(url: str) -> MonitoredConnection:
 
 
 def connect_to_stay(url: str) -> MonitoredConnection:
-    """The same for a connection that is idle while another one works, however long that takes."""
+    """Connects to PostgreSQL for a connection that is idle while another one works, however long
+    that takes."""
     connection = connect(url)
     # Behind a pooler, the pooler's limits on idle clients count. A server that is too old has no
     # such setting, and is refused later.
@@ -471,7 +472,7 @@ def backoff(wait_s: float) -> Iterator[float]:
 
 
 def send_together(connection: Connection, statements: Sequence[str]) -> psycopg.Cursor[Any]:
-    """Runs several statements in one round trip; returns the cursor of the last.
+    """Sends several statements to PostgreSQL in one round trip; returns the cursor of the last.
 
     On Citus each is a message of its own: for every SET, Citus repeats the whole message of the
     client on its nodes. Elsewhere they are one message, which costs the server less."""

@@ -44,11 +44,10 @@ _GREETING_S = 10.0
 
 
 class MonitoredConnection(psycopg.Connection[Any]):
-    """A connection with timeouts. `answer_s` is how long one answer may take (None: as long as the
-    server accepts probes); `ends` is the time of the monotonic clock by which the last must have
-    arrived. `spread` says that other nodes take part in a transaction (Citus) and need its
-    settings. `scans` are the server-side cursors that are open.
-    """
+    """A connection to PostgreSQL with timeouts. `answer_s` is how long one answer may take (None:
+    as long as the server accepts probes); `ends` is the time of the monotonic clock by which the
+    last must have arrived. `spread` says that other nodes take part in a transaction (Citus) and
+    need its settings. `scans` are the server-side cursors that are open."""
 
     answer_s: float | None = _GREETING_S
     ends: float | None = None

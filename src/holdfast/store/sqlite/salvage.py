@@ -269,7 +269,8 @@ def keys(connection: apsw.Connection, table: Table) -> list[Row]:
 
 
 def probed_keys(connection: apsw.Connection, table: Table) -> list[Row]:
-    """The same, and every assigned row number that has a row."""
+    """The keys of all rows that a table of a damaged file still has, and every assigned row number
+    that has a row."""
     found = dict.fromkeys(keys(connection, table))
     if table.has_row_numbers:
         highest = max((key[0] for key in found), default=0)

@@ -265,7 +265,7 @@ _NAMED = 5
 
 
 class SchemaObject(NamedTuple):
-    """A row of `sqlite_schema`."""
+    """A table, index or trigger of a SQLite file: a row of `sqlite_schema`."""
 
     kind: str
     name: str

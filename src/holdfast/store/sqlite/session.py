@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 # Asked by each reader and writer of a program, mostly of the same viewer.
 @lru_cache(maxsize=256)
 def seen(viewer: Viewer) -> str:
-    """The same test as Viewer.sees as SQL for SQLite, with its values inlined."""
+    """Whether a viewer sees a memory (`Viewer.sees`), as SQL for SQLite, with its values
+    inlined."""
     allowed = ", ".join(apsw.format_sql_value(boundary) for boundary in viewer.boundaries)
     return f"(m.boundary IN ({allowed}) OR m.owner = {apsw.format_sql_value(viewer.actor)})"
 

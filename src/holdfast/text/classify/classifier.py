@@ -208,10 +208,10 @@ def _layer(content: str, shape: str, category: str, source_path: str | None) -> 
 
 
 class ClassifyRule(NamedTuple):
-    """A row of `rules.txt`. One of `cues` must be a word of the text (no cues: any text will do),
-    and the text must begin with `opening` or hold `pattern` (neither of them: the cue is enough).
-    Cues also spare most patterns from being run, and so do `inside`, words of which `pattern` needs
-    one, and `sign`, characters without which it matches nothing."""
+    """A rule of the classifier: a row of its `rules.txt`. One of `cues` must be a word of the text
+    (no cues: any text will do), and the text must begin with `opening` or hold `pattern` (neither
+    of them: the cue is enough). Cues also spare most patterns from being run, and so do `inside`,
+    words of which `pattern` needs one, and `sign`, characters without which it matches nothing."""
 
     gives: str
     sign: str
@@ -417,7 +417,7 @@ def _code_openings() -> tuple[str, ...]:
 
 
 def content_type_of(content: str, source_path: str | None = None) -> ContentType:
-    """One of the content types, by the file's extension, else by the text's own shape."""
+    """The content type of a memory, by the file's extension, else by the text's own shape."""
     if source_path:
         extension, name = _extension(source_path)
         if known := _by_extension("type").get(extension):

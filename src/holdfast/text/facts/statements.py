@@ -31,8 +31,8 @@ KEPT_MAX = 4_096
 
 
 class Statement(NamedTuple):
-    """A statement. The subject is '' for the owner of the memory, otherwise folded words.
-    With `owned`, the body begins with what that subject has: 'Ann's dog is called Rex'."""
+    """A statement taken apart. The subject is '' for the owner of the memory, otherwise folded
+    words. With `owned`, the body begins with what that subject has: 'Ann's dog is called Rex'."""
 
     subject: str
     body: str

@@ -188,7 +188,8 @@ def unmasked(folded: str) -> str:
 
 
 def flat(text: str) -> str:
-    """The same on one line: pages, scans and mails break theirs anywhere, in an order too."""
+    """A text that is tested for prompt injection, on one line: pages, scans and mails break theirs
+    anywhere, in an order too."""
     return _SPACE.sub(" ", text)
 
 

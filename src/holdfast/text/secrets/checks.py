@@ -73,7 +73,7 @@ def is_example(secret: str) -> bool:
 
 
 def is_reference(value: str) -> bool:
-    """Whether it is a reference to a secret, and not one itself."""
+    """Whether a value is a reference to a secret, and not one itself."""
     return _PATTERNS["reference"].search(value) is not None and not is_random(value)
 
 
@@ -94,7 +94,8 @@ def is_mixed(text: str) -> bool:
 
 
 def is_random(text: str) -> bool:
-    """Whether it is base 64 of random bytes, though the slashes in it make it look like a path.
+    """Whether a value is base 64 of random bytes, though the slashes in it make it look like a
+    path.
 
     In the names of a path, a capital comes first and digits last; so what counts is how often a
     digit is beside a letter, or a capital behind a small letter. Of random bytes it is 0.4."""
@@ -218,7 +219,7 @@ def is_token(value: str) -> bool:
 
 
 def is_basic(value: str) -> bool:
-    """Whether it is a user and a password in base 64."""
+    """Whether a value is a user and a password in base 64."""
     import base64
     import binascii
 

@@ -22,8 +22,8 @@ from holdfast.text.tables import lazy, read_table
 
 
 class Ending(NamedTuple):
-    """A row of `endings.txt`. The newer statement begins with one of the `first` words where there
-    are any."""
+    """A way to say that something has ended: a row of `endings.txt`. The newer statement begins
+    with one of the `first` words where there are any."""
 
     first: frozenset[str]
     newer: re.Pattern[str]
@@ -194,7 +194,8 @@ def _kinds() -> dict[str, str]:
 
 
 def kind_of(tool: str) -> str:
-    """Of which kind a tool is: 'browser' for 'firefox'; '' where it is not in the table."""
+    """The kind of a tool that somebody uses or stopped using: 'browser' for 'firefox'; '' where it
+    is not in the table."""
     return _kinds().get(tool, "")
 
 

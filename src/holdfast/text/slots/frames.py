@@ -170,8 +170,8 @@ def begun_terms(now: Statement) -> TermSets:
 
 
 def plain(stems: Iterable[str]) -> frozenset[str]:
-    """Those that are index terms of every text with these words; words with other signs may be cut
-    elsewhere."""
+    """The stems of a statement's words that are index terms of every text with these words; words
+    with other signs may be cut elsewhere."""
     return frozenset(stem for stem in stems if stem.isascii() and stem.isalpha())
 
 
