@@ -141,18 +141,30 @@ def _restore_backup(
         with closing(Aside(path)) as aside:
             # A store that is too damaged to be read was moved away, and knows of no files any more;
             # nor does one with rows that cannot be read. The backup comes back all the same.
+            known = False
             if aside.kept and os.path.exists(path):
                 with suppress(StoreDamaged):
-                    _carry(path, staged, home, notes)
+                    known = _carry(path, staged, home, notes)
+            if aside.kept and not known:
+                notes += _unknown_access(staged)
             copy_in(path, staged, progress, first=aside.renew)
             return aside.kept
     finally:
         remove(staged)
 
 
-def _carry(before: str, staged: str, home: str, notes: list[str]) -> None:
+def _unknown_access(staged: str) -> list[str]:
+    from holdfast.engine.people.restored import unknown_access
+    from holdfast.store.sqlite import open_store as open_sqlite
+
+    with closing(open_sqlite(f"sqlite:{staged}")) as new:
+        return unknown_access(new)
+
+
+def _carry(before: str, staged: str, home: str, notes: list[str]) -> bool:
     """Copies the records about files in the home from one embedded store to another, and ends the
-    access that had ended in the first; sentences on that are added to `notes`."""
+    access that had ended in the first; sentences on that are added to `notes`. Returns whether the
+    first could be read."""
     from holdfast.engine.people.restored import keep_ended
     from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
@@ -163,7 +175,9 @@ def _carry(before: str, staged: str, home: str, notes: list[str]) -> None:
     ):
         # First: it does not depend on the records of files, which may be damaged.
         notes += keep_ended(old, new)
-        carry(old, new, SystemClock().now(), home)
+        with suppress(StoreDamaged):
+            carry(old, new, SystemClock().now(), home)
+    return True
 
 
 def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:

@@ -122,3 +122,20 @@ def test_a_backup_on_a_new_machine_comes_back_with_its_keys_and_invitations(
 
 class _Killed(BaseException):
     """What a signal would do, as far as a test can."""
+
+
+def test_a_store_that_cannot_be_read_names_the_keys_that_are_good_again(
+    stocked: Run, home: Path, tmp_path: Path
+) -> None:
+    backup = tmp_path / "monday.db"
+    stocked("key", "create", "laptop")
+    stocked("backup", str(backup))
+    stocked("key", "revoke", "laptop")
+    for suffix in ("-wal", "-shm"):
+        (home / f"memory.db{suffix}").unlink(missing_ok=True)
+    with (home / "memory.db").open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 8_092)
+    ran = stocked("restore-backup", str(backup), "--yes")
+    assert ran.code == 0, ran.err
+    assert "these keys are good as in the backup: laptop" in ran.out + ran.err

@@ -38,6 +38,20 @@ def keep_ended(before: Store, into: Store) -> list[str]:
         ]
 
 
+def unknown_access(store: Store) -> list[str]:
+    """Returns a sentence on the keys of a restored store, if the store before could not be read,
+    so that nobody knows which of them had been revoked."""
+    with store.read() as reader:
+        keys = [key_from(record) for record in every_record(reader, NO_HUB, "key")]
+    good = sorted(key.name for key in keys if key.revoked_at is None)
+    if not good:
+        return []
+    return [
+        f"The store before could not be read, so these keys are good as in the backup:"
+        f" {', '.join(good)}. Revoke those that had ended (`holdfast key list` has their ids)."
+    ]
+
+
 def _revoked_keys(old: Reader, writer: Writer) -> Iterator[str]:
     for record in list(every_record(writer, NO_HUB, "key")):
         known = old.record(NO_HUB, "key", record.id)
