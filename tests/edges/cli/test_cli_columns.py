@@ -153,7 +153,8 @@ def test_what_a_conversation_said_is_shown_once(noticed: Run, screen: Run) -> No
         assert "#2 and 1 more: " in screen("history", width=width).out
     assert "2 memories" not in screen("history").out
     # A program gets every row.
-    assert noticed("list").out.count("Lisbon") == 2
+    # Whatever upkeep has archived meanwhile: the line of the journal is months old.
+    assert noticed("list", "--state", "all").out.count("Lisbon") == 2
 
 
 def test_a_list_has_no_column_without_a_value(run: Run, screen: Run) -> None:
