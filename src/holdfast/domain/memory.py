@@ -280,6 +280,22 @@ def renewed_id(memory: Memory) -> str | None:
     return older if isinstance(older, str) else None
 
 
+def derived_from(parent: Memory, **fields: Any) -> Memory:
+    """A new memory made of another one: its child, with these fields, and not used yet. Its id,
+    number and times are set when it is added."""
+    return parent._replace(
+        parent=parent.id,
+        source_path=None,
+        supersedes=None,
+        version=1,
+        access_count=0,
+        shown_count=0,
+        mention_count=1,
+        accessed_at=None,
+        **fields,
+    )
+
+
 # Counters move without a revision: being read is not a change of the memory.
 COUNTERS = frozenset({"access_count", "shown_count", "mention_count", "accessed_at"})
 # Who and where it is never changes; version and updated_at belong to the revision that sets them.

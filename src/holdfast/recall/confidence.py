@@ -96,10 +96,7 @@ def estimate(
     names: Sequence[str] = (),
 ) -> Estimate:
     """Returns how likely the hub holds an answer. `ordered` has at least one memory."""
-    cosine = _best_cosine(ordered)
-    # Memories without a vector yet are judged by their words alone.
-    by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
-    least = _logit_by_words(by_words, covered) if by_words else -math.inf
+    cosine, least = _best_cosine(ordered), _logit_without_vectors(ordered, covered)
     if not cosine:
         return Estimate(least, cosine)
     known = weights.CONFIDENCE.get(model)
@@ -124,9 +121,7 @@ def estimate_foreign(
 ) -> Estimate:
     """Returns how likely the hub holds an answer to a question that is not in English. `unspaced`
     is set if its script has no spaces between words."""
-    cosine = _best_cosine(ordered)
-    by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
-    least = _logit_by_words(by_words, covered) if by_words else -math.inf
+    cosine, least = _best_cosine(ordered), _logit_without_vectors(ordered, covered)
     if not cosine:
         return Estimate(least, cosine)
     nearest = sorted(map(_nearness, ordered), reverse=True)
@@ -146,6 +141,13 @@ def has_spread(memories: int) -> bool:
     """Whether there are too few memories for background statistics, but enough to compare the best
     one with the others."""
     return weights.CONFIDENCE_SPREAD_FROM <= memories < weights.CONFIDENCE_BACKGROUND_LEAST
+
+
+def _logit_without_vectors(ordered: Sequence[Evidence], covered: Coverage) -> float:
+    """Returns the log odds of an answer among the first hits that have no vector yet, which are
+    judged by their words alone; minus infinity if all have one."""
+    by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
+    return _logit_by_words(by_words, covered) if by_words else -math.inf
 
 
 def _logit_by_words(items: Sequence[Evidence], covered: Coverage) -> float:

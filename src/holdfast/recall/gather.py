@@ -8,7 +8,6 @@ narrow filter does not lead to an empty answer.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -246,8 +245,7 @@ def _scale_to_cosine(
 
 def _full_score(lexicon: Lexicon) -> float:
     """Returns the BM25 score from which words have their full weight."""
-    of_one_passage = math.log(1 + (max(lexicon.passages, 1) - 0.5) / 1.5)
-    return float(min(weights.LEXICAL_FULL, weights.LEXICAL_FULL_WORDS * of_one_passage))
+    return min(weights.LEXICAL_FULL, weights.LEXICAL_FULL_WORDS * lexicon.rarity_of(1))
 
 
 # By meaning

@@ -69,7 +69,10 @@ class Lexicon(NamedTuple):
     def rarity(self, term: str) -> float:
         """The inverse document frequency of a term. One is added inside the logarithm, so that a
         word in every passage still counts a little."""
-        held = self.frequency[term]
+        return self.rarity_of(self.frequency[term])
+
+    def rarity_of(self, held: int) -> float:
+        """The inverse document frequency of a term that so many passages have."""
         return math.log(1 + (max(self.passages, held, 1) - held + 0.5) / (held + 0.5))
 
     def rarest(self, terms: Iterable[str], postings_max: int) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ def keep_ended(before: Store, into: Store) -> list[str]:
     """Ends in a copy of a backup what had ended in the store that it replaces; returns sentences
     on that, and on who gets back what was taken from them."""
     with before.read() as old, into.write(hub=NO_HUB) as writer:
+        _end_sign_ins(writer)
         return [
             *_revoked_keys(old, writer),
             *_ended_invitations(old, writer),
-            *_sign_ins(writer),
             *_returning(old, writer),
         ]
 
@@ -85,11 +85,10 @@ def _ended_invitations(old: Reader, writer: Writer) -> Iterator[str]:
         )
 
 
-def _sign_ins(writer: Writer) -> Iterator[str]:
+def _end_sign_ins(writer: Writer) -> None:
     """People sign in to the page again: some had signed out since."""
     for record in list(every_record(writer, NO_HUB, SIGN_IN)):
         writer.drop_record(NO_HUB, SIGN_IN, record.id)
-    yield from ()
 
 
 def _returning(old: Reader, new: Reader) -> Iterator[str]:

@@ -28,6 +28,7 @@ from holdfast.domain.memory import (
     Origin,
     Source,
     Trust,
+    derived_from,
 )
 from holdfast.domain.results import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core, Scope
@@ -393,22 +394,15 @@ def as_long_term(line: Memory) -> Memory:
     metadata = {name: value for name, value in line.metadata.items() if name != EVENT}
     metadata |= {MADE_FROM: [line.id], SAID_AT: to_text(said_at)}
     since = event[0] if event and event[0] <= said_at else None
-    return line._replace(
+    return derived_from(
+        line,
         layer="long_term",
-        source_path=None,
-        parent=line.id,
         kind="semantic" if line.kind == "episodic" and event is None else line.kind,
         stability="stable" if event is None else line.stability,
         occurred_at=event[0] if event else said_at,
         occurred_until=event[1] if event else None,
         valid_from=since or (None if event else said_at),
-        supersedes=None,
         metadata=metadata,
-        version=1,
-        access_count=0,
-        shown_count=0,
-        mention_count=1,
-        accessed_at=None,
     )
 
 

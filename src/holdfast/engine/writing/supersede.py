@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.domain.memory import CLOSE_TO, Memory, Trust
+from holdfast.domain.memory import CLOSE_TO, Memory, Trust, derived_from
 from holdfast.domain.query import Filter
 from holdfast.domain.results import Superseded, held_as_low_trust
 from holdfast.engine.core import Scope
@@ -634,20 +634,16 @@ def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival])
 
 def _remainder(ended: Memory, text: str) -> Memory:
     """A memory with the part of a superseded one that is still true."""
-    kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
-    return kept._replace(
-        title=derived_title(kept),
+    kept = derived_from(
+        ended,
+        content=text,
+        content_hash=content_hash(text),
         summary=summary_of(text),
-        parent=ended.id,
-        supersedes=None,
+        key=None,
         superseded_by=None,
         valid_until=None,
-        version=1,
-        access_count=0,
-        shown_count=0,
-        mention_count=1,
-        accessed_at=None,
     )
+    return kept._replace(title=derived_title(kept))
 
 
 def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:

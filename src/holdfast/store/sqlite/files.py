@@ -239,15 +239,20 @@ def rescue(path: str) -> Rescued:
             kept = _copy_damaged(damaged, path)
             report = _rescued_into(fresh, damaged)
             aside = _write_set_aside(kept, report)
-            source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
-            try:
-                _copy(damaged, source, None)
-            finally:
-                source.close()
+            _replace_content(damaged, fresh)
         finally:
             damaged.close()
             remove(fresh)
     return Rescued(kept, aside, tuple(_summary_of(report)))
+
+
+def _replace_content(connection: apsw.Connection, fresh: str) -> None:
+    """Copies another database into the open one, in one transaction."""
+    source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        _copy(connection, source, None)
+    finally:
+        source.close()
 
 
 def rescue_unopened(path: str) -> Rescued:
@@ -273,11 +278,7 @@ def rescue_unopened(path: str) -> Rescued:
             kept = free_name(f"{path}.damaged")
             _copy_bytes(alone, path, kept)
             aside = _write_set_aside(kept, report)
-            source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
-            try:
-                _copy(alone, source, None)
-            finally:
-                source.close()
+            _replace_content(alone, fresh)
         finally:
             alone.close()
             remove(staged)
